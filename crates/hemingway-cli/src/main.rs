@@ -1,0 +1,2 @@
+//! The hemingway command.
+fn main() {}

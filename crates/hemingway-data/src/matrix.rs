@@ -1,0 +1,127 @@
+//! The feature matrix: one row per example, sparse or dense, always `f32`.
+
+/// A feature matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matrix {
+    /// Compressed sparse rows.
+    Sparse(Sparse),
+    /// Every value in row-major order.
+    Dense(Dense),
+}
+
+/// Compressed sparse rows: row `i` is `indices[offsets[i]..offsets[i + 1]]` with the same range of `values`.
+///
+/// Invariants, which the constructors of this crate keep and kernels rely on: `offsets` starts at 0, does not
+/// decrease and ends at `indices.len() == values.len()`; inside a row indices strictly increase and lie below
+/// `columns`; values are finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sparse {
+    columns: usize,
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+/// Row-major values; `values.len()` is a multiple of `columns` and all values are finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dense {
+    rows: usize,
+    columns: usize,
+    values: Vec<f32>,
+}
+
+impl Matrix {
+    /// Number of examples.
+    pub fn rows(&self) -> usize {
+        match self {
+            Matrix::Sparse(sparse) => sparse.rows(),
+            Matrix::Dense(dense) => dense.rows(),
+        }
+    }
+
+    /// Number of features.
+    pub fn columns(&self) -> usize {
+        match self {
+            Matrix::Sparse(sparse) => sparse.columns(),
+            Matrix::Dense(dense) => dense.columns(),
+        }
+    }
+
+    /// Number of values that are not zero.
+    pub fn nonzeros(&self) -> usize {
+        match self {
+            Matrix::Sparse(sparse) => sparse.values.len(),
+            Matrix::Dense(dense) => dense.values.iter().filter(|value| **value != 0.0).count(),
+        }
+    }
+}
+
+impl Sparse {
+    /// Builds a matrix from its parts.
+    ///
+    /// # Panics
+    /// When the parts break the invariants above: readers check the world, this checks the readers.
+    pub fn new(columns: usize, offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32>) -> Sparse {
+        assert_eq!(offsets.first(), Some(&0), "offsets start at 0");
+        assert_eq!(offsets.last(), Some(&indices.len()), "offsets end at the number of values");
+        assert_eq!(indices.len(), values.len(), "one index per value");
+        for row in offsets.windows(2) {
+            assert!(row[0] <= row[1], "offsets do not decrease");
+            let indices = &indices[row[0]..row[1]];
+            assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "indices increase");
+            assert!(indices.last().is_none_or(|last| (*last as usize) < columns), "indices are below columns");
+        }
+        Sparse { columns, offsets, indices, values }
+    }
+
+    /// Number of examples.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of features.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Where each row begins in `indices` and `values`, and one past the end.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Column of each value.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+}
+
+impl Dense {
+    /// Builds a matrix from row-major values.
+    ///
+    /// # Panics
+    /// When `values` does not hold `rows * columns` numbers.
+    pub fn new(rows: usize, columns: usize, values: Vec<f32>) -> Dense {
+        assert_eq!(values.len(), rows * columns, "rows × columns values");
+        Dense { rows, columns, values }
+    }
+
+    /// Number of examples.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of features.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+}
