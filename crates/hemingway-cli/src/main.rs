@@ -1,2 +1,32 @@
-//! The hemingway command.
-fn main() {}
+//! The `hemingway` command: arguments, one library call, text.
+//!
+//! Data goes to stdout, progress and errors to stderr. Exit codes: 0 done, 2 bad usage or bad input, 3 stopped before
+//! the goal, 1 anything else.
+
+mod arguments;
+mod commands;
+mod failure;
+mod interrupt;
+mod output;
+mod progress;
+mod summary;
+mod words;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    run(Arguments::parse()).unwrap_or_else(|error| failure::report(&error))
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    match arguments.command {
+        Command::Train(train) => commands::train::run(*train),
+        Command::Predict(predict) => commands::predict::run(predict),
+        Command::Runs(runs) => commands::runs::run(runs),
+        Command::Show(show) => commands::show::run(show),
+        Command::Algorithms(algorithms) => commands::algorithms::run(algorithms),
+    }
+}

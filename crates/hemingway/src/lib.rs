@@ -1,1 +1,36 @@
-//! Placeholder.
+//! Hemingway as a library: train linear models to a proved error, keep every run, use the models.
+//!
+//! - [`train`] and [`resume`] run a training job and record it;
+//! - [`Store`] holds the runs: their settings, their traces and where to go on;
+//! - [`ModelFile`] is what a run leaves behind, and [`predict`] applies it to new data.
+//!
+//! This crate is the only one that touches the database, and it prints nothing: whoever calls it watches through
+//! [`Watch`].
+
+mod default_choice;
+mod error;
+mod model_file;
+mod owner;
+mod place;
+mod predict;
+mod prepare;
+mod report;
+mod request;
+mod session;
+mod store;
+
+pub use default_choice::{Choice, choose};
+pub use error::Error;
+pub use model_file::{FORMAT, ModelFile, VERSION};
+pub use owner::Owner;
+pub use place::Place;
+pub use predict::{Predictions, predict};
+pub use report::{DatasetSummary, Quality, TrainReport};
+pub use request::{Changes, DataRequest, TrainRequest};
+pub use session::{Progress, Watch, resume, train};
+pub use store::{Status, Store, StoredRun};
+
+pub use hemingway_data as data;
+pub use hemingway_train::{
+    Entry, Loss, Parameters, Point, Scoring, Seconds, Stop, StopRules, catalogue, engines,
+};

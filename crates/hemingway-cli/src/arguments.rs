@@ -1,0 +1,335 @@
+//! Every command and every flag, in one list.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hemingway::{Loss, Place};
+
+/// Trains linear models to a proved error.
+#[derive(Parser)]
+#[command(name = "hemingway", version, arg_required_else_help = true, after_help = EXAMPLE)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  hemingway train                 train on the embedded dataset
+  hemingway train data.libsvm     train on a file
+  hemingway runs                  what was trained so far";
+
+#[derive(Subcommand)]
+pub enum Command {
+    Train(Box<Train>),
+    Predict(Predict),
+    Runs(Runs),
+    Show(Show),
+    Algorithms(Algorithms),
+}
+
+/// Train a model and prove how close it is to the best possible.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway train
+  hemingway train data.libsvm --error 1e-4 --test more.libsvm
+  hemingway train wine.csv --label quality --regression --standardise --bias
+  hemingway train data.libsvm --workers 64 --engine simulated --within 60s
+  hemingway train --resume last
+
+Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
+pub struct Train {
+    /// A file (LIBSVM, CSV, TSV or IDX, each also .gz), or the name of embedded or generated data
+    #[arg(value_name = "DATA")]
+    pub data: Option<String>,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// The label that becomes +1; with more than two classes it is one against the rest
+    #[arg(long, value_name = "LABEL", help_heading = "Data")]
+    pub positive: Option<String>,
+
+    /// The labels are quantities, not classes [implied by --loss squared without --positive]
+    #[arg(long, conflicts_with = "positive", help_heading = "Data")]
+    pub regression: bool,
+
+    /// Scale each row to length 1
+    #[arg(long, value_name = "WHAT", help_heading = "Data")]
+    pub normalise: Option<Normalise>,
+
+    /// Scale each column to standard deviation 1
+    #[arg(long, help_heading = "Data")]
+    pub standardise: bool,
+
+    /// More data of the same kind, to measure the model on
+    #[arg(long, value_name = "DATA", help_heading = "Data")]
+    pub test: Option<String>,
+
+    /// hinge, smoothed-hinge, logistic or squared [default: logistic; squared for regression]
+    #[arg(long, help_heading = "Problem")]
+    pub loss: Option<Loss>,
+
+    /// Strength of the L2 penalty
+    #[arg(long, value_name = "NUMBER", default_value = "1e-4", allow_negative_numbers = true, help_heading = "Problem")]
+    pub lambda: f64,
+
+    /// Give the model a constant term, which the penalty leaves alone
+    #[arg(long, help_heading = "Problem")]
+    pub bias: bool,
+
+    #[command(flatten)]
+    pub stop: Stop,
+
+    /// The algorithm; `hemingway algorithms` lists them
+    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    pub algorithm: Option<String>,
+
+    /// On how many workers
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub workers: Option<usize>,
+
+    /// threads (this machine's cores) or simulated (any cluster, on a virtual clock)
+    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    pub engine: Option<String>,
+
+    /// The machines to simulate, as a TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub cluster: Option<PathBuf>,
+
+    /// Local steps per worker and round
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub local_steps: Option<usize>,
+
+    /// Rows per round over all workers
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub batch: Option<usize>,
+
+    /// Step size at the start
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Method")]
+    pub step_size: Option<f64>,
+
+    /// Curvature pairs kept by quasi-Newton methods
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub memory: Option<usize>,
+
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
+    pub seed: u64,
+
+    /// Score after every N rounds [default: as often as a small share of the work allows]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub score_every: Option<u64>,
+
+    /// Go on with a run, by its name or `last`; new goals replace the old ones
+    #[arg(long, value_name = "RUN", conflicts_with_all = FIXED, help_heading = "Keeping")]
+    pub resume: Option<String>,
+
+    /// Where the model goes [default: beside the store]
+    #[arg(long, value_name = "FILE", help_heading = "Keeping")]
+    pub model: Option<PathBuf>,
+
+    /// At least this long between two states that --resume can go on from
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = seconds, help_heading = "Keeping")]
+    pub checkpoint_every: f64,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What a run that is resumed has been given already.
+const FIXED: [&str; 23] = [
+    "data",
+    "format",
+    "label",
+    "zero_based",
+    "positive",
+    "regression",
+    "normalise",
+    "standardise",
+    "test",
+    "loss",
+    "lambda",
+    "bias",
+    "algorithm",
+    "workers",
+    "engine",
+    "cluster",
+    "local_steps",
+    "batch",
+    "step_size",
+    "memory",
+    "seed",
+    "score_every",
+    "checkpoint_every",
+];
+
+/// Predict the labels of data with a trained model, one per line.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway predict model.json new.libsvm > labels.txt
+  hemingway predict model.json new.csv --label none --margins")]
+pub struct Predict {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// A file, or the name of embedded or generated data
+    #[arg(value_name = "DATA")]
+    pub data: String,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Print margins x·w instead of labels
+    #[arg(long)]
+    pub margins: bool,
+
+    /// Print one JSON object with labels and margins
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// List the runs in the store.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway runs
+  hemingway runs --json")]
+pub struct Runs {
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show one run: its settings, its way and its result.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway show last
+  hemingway show k3f9q --json")]
+pub struct Show {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object, with every point
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// List the algorithms with what they are for.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway algorithms
+  hemingway algorithms --json")]
+pub struct Algorithms {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How to read data.
+#[derive(Args)]
+pub struct Reading {
+    /// libsvm, csv, tsv or idx [default: what the content looks like]
+    #[arg(long, value_name = "FORMAT", help_heading = "Data")]
+    pub format: Option<String>,
+
+    /// Which column holds the label: first, last, none, a number from 1, or a name
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label: Option<String>,
+
+    /// Feature numbers in LIBSVM files begin at 0
+    #[arg(long, help_heading = "Data")]
+    pub zero_based: bool,
+}
+
+/// Goals and limits; the first one reached ends the run.
+#[derive(Args)]
+pub struct Stop {
+    /// Stop once the proved relative error is this small [default: 1e-3 if nothing else ends the run]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
+    pub error: Option<f64>,
+
+    /// Stop once the objective is this small
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
+    pub objective: Option<f64>,
+
+    /// Stop after this much training time: 60, 60s, 2m, 1h, 500ms
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Goal")]
+    pub within: Option<f64>,
+
+    /// Stop after this many rounds
+    #[arg(long, value_name = "N", help_heading = "Goal")]
+    pub rounds: Option<u64>,
+}
+
+/// Where runs are kept.
+#[derive(Args)]
+pub struct StoreFile {
+    /// Where runs are kept [default: hemingway/store.sqlite in the user's data directory]
+    #[arg(long, value_name = "FILE", help_heading = "Keeping")]
+    store: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Normalise {
+    /// Each row to length 1
+    Rows,
+}
+
+impl StoreFile {
+    pub fn place(&self) -> Result<Place, hemingway::Error> {
+        self.store.as_ref().map_or_else(Place::usual, |file| Ok(Place::at(file)))
+    }
+}
+
+/// A length of time: a number, with `ms`, `s`, `m` or `h` behind it or nothing for seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let (number, unit) =
+        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
+    match number.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * unit),
+        _ => Err("write a positive time like 60, 60s, 2m, 1h or 500ms".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        for (text, expected) in [("60", 60.0), ("60s", 60.0), ("2m", 120.0), ("1h", 3600.0), ("500ms", 0.5), ("1.5 s", 1.5)] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", "-1", "0", "1d", "nan", "inf", "1 2"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

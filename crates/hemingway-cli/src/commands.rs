@@ -1,0 +1,7 @@
+//! One file per command: arguments in, one library call, text out.
+
+pub mod algorithms;
+pub mod predict;
+pub mod runs;
+pub mod show;
+pub mod train;

@@ -1,0 +1,50 @@
+//! `hemingway predict`: labels for new data, one per line.
+
+use std::process::ExitCode;
+
+use hemingway::{ModelFile, Predictions, Quality};
+use serde_json::json;
+
+use super::train::reading;
+use crate::arguments::Predict;
+use crate::{output, words};
+
+pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
+    let model = ModelFile::read(&arguments.model)?;
+    let predictions = hemingway::predict(&model, &reading(arguments.data, arguments.reading))?;
+    if arguments.json {
+        output::json(&as_json(&predictions))?;
+    } else if arguments.margins {
+        output::lines(predictions.margins.iter().map(f64::to_string))?;
+    } else {
+        output::lines((0..predictions.margins.len()).map(|row| predictions.label(row)))?;
+    }
+    report(&predictions);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(predictions: &Predictions) -> serde_json::Value {
+    let rows = predictions.margins.len();
+    let mut object = json!({
+        "rows": rows,
+        "labels": predictions.labels,
+        "predictions": (0..rows).map(|row| predictions.label(row)).collect::<Vec<_>>(),
+        "margins": predictions.margins,
+    });
+    match predictions.quality {
+        Some(Quality::Accuracy(share)) => object["accuracy"] = share.into(),
+        Some(Quality::Rmse(error)) => object["rmse"] = error.into(),
+        None => {}
+    }
+    object
+}
+
+/// Beside the data, not in it.
+fn report(predictions: &Predictions) {
+    let rows = words::counted(predictions.margins.len(), "row");
+    match predictions.quality {
+        Some(Quality::Accuracy(share)) => eprintln!("{rows}, {} right", words::share(share)),
+        Some(Quality::Rmse(error)) => eprintln!("{rows}, rms error {}", words::number(error)),
+        None => eprintln!("{rows}"),
+    }
+}

@@ -1,0 +1,153 @@
+//! `hemingway show`: one run with its settings, its way and its result.
+
+use std::process::ExitCode;
+
+use hemingway::{Point, Status, Store, StoredRun};
+use serde_json::{Value, json};
+
+use super::runs::status;
+use crate::arguments::Show;
+use crate::summary::{proved, table};
+use crate::{output, words};
+
+/// As many points are shown; all of them are in the JSON.
+const SHOWN: usize = 16;
+
+pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
+    let store = Store::open_existing(&arguments.store.place()?)?;
+    let run = store.run(&arguments.run)?;
+    let points = store.points(&run)?;
+    if arguments.json {
+        output::json(&as_json(&run, &points))?;
+    } else {
+        output::text(&format!("{}\n{}{}", table(&settings(&run)), way(&points), end(&run)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
+    let data = &run.dataset;
+    let size = format!("{} rows, {} features", words::count(data.rows), words::count(data.features));
+    let workers = words::counted(run.choice.workers, "worker");
+    let bias = if run.request.bias { ", bias" } else { "" };
+    vec![
+        ("run", run.id.clone()),
+        ("begun", words::moment(run.created)),
+        ("status", status(run)),
+        ("data", format!("{}: {size}", data.name)),
+        ("labels", words::labels(&data.labels)),
+        ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
+        ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
+        ("parameters", parameters(run)),
+        ("chosen", run.choice.reason.clone()),
+        ("goal", goal(run)),
+        ("seed", run.request.seed.to_string()),
+    ]
+}
+
+fn parameters(run: &StoredRun) -> String {
+    let given = run.report.as_ref().map_or(run.choice.parameters, |report| report.parameters);
+    let Ok(Value::Object(fields)) = serde_json::to_value(given) else { return String::new() };
+    let list: Vec<String> = fields.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
+    if list.is_empty() { "as the algorithm has them".to_owned() } else { list.join(", ") }
+}
+
+fn goal(run: &StoredRun) -> String {
+    let rules = run.choice.stop;
+    let parts = [
+        rules.error.map(|error| format!("proved error {}", words::percent(error))),
+        rules.objective.map(|objective| format!("objective {objective}")),
+        rules.within.map(|limit| format!("at most {}", words::duration(limit.0))),
+        rules.rounds.map(|rounds| format!("at most {}", words::counted(rounds as usize, "round"))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn way(points: &[Point]) -> String {
+    if points.is_empty() {
+        return "no round has been scored yet\n".to_owned();
+    }
+    let header = ["round", "time", "waited", "objective", "lower bound", "proved"];
+    output::table(&header, thinned(points).into_iter().map(row))
+}
+
+fn row(point: &Point) -> Vec<String> {
+    vec![
+        words::count(point.round as usize),
+        words::duration(point.seconds.0),
+        words::duration(point.wall_seconds.0),
+        words::number(point.primal),
+        words::number(point.dual),
+        if point.certified_error.is_finite() { words::percent(point.certified_error) } else { "–".to_owned() },
+    ]
+}
+
+/// The first, the last, and some in between.
+fn thinned(points: &[Point]) -> Vec<&Point> {
+    let last = points.len() - 1;
+    let shown = points.len().min(SHOWN);
+    (0..shown).map(|step| &points[step * last / (shown - 1).max(1)]).collect()
+}
+
+fn end(run: &StoredRun) -> String {
+    let resume = format!("\nGo on with:\n  hemingway train --resume {}\n", run.id);
+    match (&run.report, run.status) {
+        (Some(report), _) => {
+            let rows = [
+                ("ended", report.stop.reason().to_owned()),
+                ("proved", proved(report)),
+                ("model", report.model.display().to_string()),
+            ];
+            format!("\n{}{}", table(&rows), if report.goal_reached { String::new() } else { resume })
+        }
+        (None, Status::Running) => format!("\nprocess {} on {} works on it\n", run.owner.pid, run.owner.host),
+        (None, Status::Failed) => format!("\nfailed: {}\n{resume}", run.failure.as_deref().unwrap_or("no reason kept")),
+        (None, _) => resume,
+    }
+}
+
+fn as_json(run: &StoredRun, points: &[Point]) -> Value {
+    json!({
+        "run": run.id,
+        "created": run.created,
+        "created_utc": words::moment(run.created),
+        "status": run.status,
+        "request": run.request,
+        "choice": run.choice,
+        "dataset": run.dataset,
+        "process": { "pid": run.owner.pid, "host": run.owner.host },
+        "points": points,
+        "report": run.report,
+        "failure": run.failure,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hemingway::Seconds;
+
+    fn points(count: u64) -> Vec<Point> {
+        let zero = Seconds(0.0);
+        let point = |round| Point {
+            round,
+            seconds: zero,
+            wall_seconds: zero,
+            current: 1.0,
+            primal: 1.0,
+            dual: 0.0,
+            certified_error: 1.0,
+        };
+        (1..=count).map(point).collect()
+    }
+
+    #[test]
+    fn the_first_and_the_last_point_are_always_shown() {
+        for count in [1, 2, 15, 16, 17, 1000] {
+            let points = points(count);
+            let rounds: Vec<u64> = thinned(&points).iter().map(|point| point.round).collect();
+            assert_eq!((rounds[0], rounds[rounds.len() - 1]), (1, count));
+            assert!(rounds.len() <= SHOWN && rounds.windows(2).all(|pair| pair[0] < pair[1]), "{rounds:?}");
+        }
+    }
+}

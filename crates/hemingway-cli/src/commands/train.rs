@@ -1,0 +1,105 @@
+//! `hemingway train`: a model with a proof of how good it is.
+
+use std::process::ExitCode;
+
+use hemingway::{
+    Changes, DataRequest, Loss, Parameters, Progress, Scoring, Seconds, StopRules, TrainReport, TrainRequest, Watch,
+};
+
+use crate::arguments::{Normalise, Reading, Stop, Train};
+use crate::progress::Follower;
+use crate::summary::summary;
+use crate::{interrupt, output};
+
+/// The run ended before what was asked for was reached.
+const BEFORE_THE_GOAL: u8 = 3;
+
+pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
+    let json = arguments.json;
+    let report = train(arguments)?;
+    if json {
+        output::json(&serde_json::to_value(&report)?)?;
+    } else {
+        output::text(&summary(&report))?;
+    }
+    Ok(if report.goal_reached { ExitCode::SUCCESS } else { ExitCode::from(BEFORE_THE_GOAL) })
+}
+
+fn train(arguments: Train) -> anyhow::Result<TrainReport> {
+    let place = arguments.store.place()?;
+    let mut follower = Follower::new(arguments.quiet);
+    let mut watch = Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
+    let result = match arguments.resume.clone() {
+        Some(run) => hemingway::resume(&run, &changes(arguments), &place, &mut watch),
+        None => hemingway::train(request(arguments), &place, &mut watch),
+    };
+    follower.finish();
+    Ok(result?)
+}
+
+fn follow(follower: &mut Follower, progress: Progress) {
+    match progress {
+        Progress::Loading(spec) => follower.loading(spec),
+        Progress::Started(run) => {
+            interrupt::training_begins();
+            follower.started(run.choice.stop);
+        }
+        Progress::Point(point) => follower.point(point),
+    }
+}
+
+fn request(arguments: Train) -> TrainRequest {
+    let defaults = TrainRequest::default();
+    TrainRequest {
+        loss: arguments.loss.unwrap_or(if arguments.regression { Loss::Squared } else { defaults.loss }),
+        data: DataRequest {
+            positive: arguments.positive,
+            regression: arguments.regression,
+            normalise_rows: arguments.normalise == Some(Normalise::Rows),
+            standardise: arguments.standardise,
+            ..reading(arguments.data.unwrap_or(defaults.data.spec), arguments.reading)
+        },
+        test: arguments.test,
+        lambda: arguments.lambda,
+        bias: arguments.bias,
+        algorithm: arguments.algorithm,
+        parameters: Parameters {
+            local_steps: arguments.local_steps,
+            batch: arguments.batch,
+            step_size: arguments.step_size,
+            memory: arguments.memory,
+        },
+        workers: arguments.workers,
+        engine: arguments.engine,
+        cluster: arguments.cluster,
+        stop: stop_rules(&arguments.stop),
+        scoring: arguments.score_every.map_or(defaults.scoring, Scoring::Every),
+        seed: arguments.seed,
+        checkpoint_every: Seconds(arguments.checkpoint_every),
+        model: arguments.model,
+    }
+}
+
+fn changes(arguments: Train) -> Changes {
+    Changes { stop: stop_rules(&arguments.stop), model: arguments.model }
+}
+
+fn stop_rules(stop: &Stop) -> StopRules {
+    StopRules {
+        error: stop.error,
+        objective: stop.objective,
+        within: stop.within.map(Seconds),
+        rounds: stop.rounds,
+    }
+}
+
+/// How to read data, as all commands that read any are told.
+pub fn reading(spec: String, reading: Reading) -> DataRequest {
+    DataRequest {
+        spec,
+        format: reading.format,
+        label: reading.label,
+        zero_based: reading.zero_based,
+        ..DataRequest::default()
+    }
+}

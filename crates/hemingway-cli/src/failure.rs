@@ -1,0 +1,18 @@
+//! How errors are told: what is wrong, then on its own line what to do next.
+
+use std::process::ExitCode;
+
+use console::Style;
+
+/// Prints an error and gives the exit code for it.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    let (red, cyan) = (Style::new().for_stderr().red().bold(), Style::new().for_stderr().cyan());
+    // Some messages bring their own hint along.
+    let message = format!("{error:#}").replace("\nhint:", &format!("\n{}", cyan.apply_to("hint:")));
+    eprintln!("{} {message}", red.apply_to("error:"));
+    let own = error.downcast_ref::<hemingway::Error>();
+    if let Some(hint) = own.and_then(hemingway::Error::hint) {
+        eprintln!("{} {hint}", cyan.apply_to("hint:"));
+    }
+    ExitCode::from(if own.is_some_and(hemingway::Error::is_bad_input) { 2 } else { 1 })
+}

@@ -1,0 +1,35 @@
+//! Writing to stdout. A reader that has seen enough (`hemingway runs | head -1`) is not an error.
+
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+
+use serde_json::Value;
+
+/// Prints text.
+pub fn text(text: &str) -> anyhow::Result<()> {
+    write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Prints one JSON object on one line.
+pub fn json(value: &Value) -> anyhow::Result<()> {
+    write(|out| writeln!(out, "{value}"))
+}
+
+/// Prints one line per item.
+pub fn lines(lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    write(|out| lines.into_iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
+fn write(print: impl FnOnce(&mut BufWriter<StdoutLock>) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match print(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// Columns under their names, without lines.
+pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
+    table.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
+}

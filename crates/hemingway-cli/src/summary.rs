@@ -1,0 +1,103 @@
+//! The end of `train`, for someone who sees it for the first time.
+
+use hemingway::{Stop, TrainReport};
+
+use crate::words;
+
+/// What was trained, how, how good it is, and what to do with it.
+pub fn summary(report: &TrainReport) -> String {
+    let rows: Vec<(&str, String)> = [
+        ("data", Some(data(report))),
+        ("labels", Some(words::labels(&report.dataset.labels))),
+        ("method", Some(method(report))),
+        ("time", Some(time(report))),
+        ("objective", Some(objective(report))),
+        ("proved", Some(proved(report))),
+        ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
+        ("rms error", quality(report.train_rmse, report.test_rmse, words::number)),
+        ("model", Some(report.model.display().to_string())),
+        ("run", Some(report.run.clone())),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some((name, text?)))
+    .collect();
+    format!("{}\n\n{}\n{}", headline(report), table(&rows), next(report))
+}
+
+/// The certified error in words.
+pub fn proved(report: &TrainReport) -> String {
+    match (report.certified_error, report.relative_to_start) {
+        (Some(error), false) => format!("within {} of the best possible objective", words::percent(error)),
+        (Some(error), true) => {
+            format!("the best possible objective is lower by at most {} of where it began", words::percent(error))
+        }
+        (None, _) => "nothing about how far the best possible objective is".to_owned(),
+    }
+}
+
+/// Names on the left, texts on the right.
+pub fn table(rows: &[(&str, String)]) -> String {
+    rows.iter().map(|(name, text)| format!("  {}{text}\n", console::style(format!("{name:<12}")).bold())).collect()
+}
+
+fn headline(report: &TrainReport) -> String {
+    let text = match report.stop {
+        Stop::Interrupted => "Interrupted; the best model so far is saved.".to_owned(),
+        Stop::Diverged => "Diverged: the objective grew without bound. The best model seen is saved.".to_owned(),
+        stop if report.goal_reached => format!("Trained: {}.", stop.reason()),
+        stop => format!("Stopped before the goal: {}. The best model so far is saved.", stop.reason()),
+    };
+    console::style(text).bold().to_string()
+}
+
+fn data(report: &TrainReport) -> String {
+    let data = &report.dataset;
+    format!("{}: {} rows, {} features", data.name, words::count(data.rows), words::count(data.features))
+}
+
+fn method(report: &TrainReport) -> String {
+    let workers = words::counted(report.workers, "worker");
+    format!("{} loss, {} with {workers} on the {} engine", report.loss, report.algorithm, report.engine)
+}
+
+fn time(report: &TrainReport) -> String {
+    let clock = if report.engine == "simulated" { "simulated" } else { "training" };
+    let rounds = words::counted(report.rounds as usize, "round");
+    format!(
+        "{} {clock} in {rounds}; waited {} for loading, {} for the model",
+        words::duration(report.seconds),
+        words::duration(report.load_seconds),
+        words::duration(report.wall_seconds)
+    )
+}
+
+fn objective(report: &TrainReport) -> String {
+    let value = words::number(report.primal);
+    match report.dual {
+        Some(dual) => format!("{value}; no model has less than {}", words::number(dual)),
+        None => value,
+    }
+}
+
+fn quality(train: Option<f64>, test: Option<f64>, write: fn(f64) -> String) -> Option<String> {
+    let train = format!("{} on the training data", write(train?));
+    Some(match test {
+        Some(test) => format!("{} on the test data, {train}", write(test)),
+        None => train,
+    })
+}
+
+fn next(report: &TrainReport) -> String {
+    let run = &report.run;
+    let predict = format!("  hemingway predict {} DATA\n", shell_word(&report.model.to_string_lossy()));
+    let show = format!("  hemingway show {run}\n");
+    let resume = format!("  hemingway train --resume {run}\n");
+    let unfinished = !report.goal_reached && report.stop != Stop::Diverged;
+    format!("Next:\n{predict}{show}{}", if unfinished { resume } else { String::new() })
+}
+
+/// Quoted if a shell would take it apart.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:=@,".contains(letter);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}

@@ -1,0 +1,117 @@
+//! How figures are written for people.
+
+use hemingway::data::Labels;
+
+/// 60000 → `60,000`.
+pub fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// One of it, or many: `1 worker`, `4 workers`.
+pub fn counted(number: usize, one: &str) -> String {
+    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A small fraction to two digits: 0.00084 → `0.084 %`.
+pub fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    match value.abs() {
+        0.0 => "0 %".to_owned(),
+        size if size < 1e-4 => format!("{value:.1e} %"),
+        size if size < 10.0 => format!("{value:.*} %", (1.0 - size.log10().floor()) as usize),
+        _ => format!("{value:.0} %"),
+    }
+}
+
+/// The share of rows that are right: 0.97136 → `97.14 %`.
+pub fn share(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}
+
+/// An objective, or another number whose first digits matter.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        size if !value.is_finite() || size == 0.0 => value.to_string(),
+        size if (1e-3..1e6).contains(&size) => {
+            format!("{value:.*}", (5.0 - size.log10().floor()).clamp(0.0, 8.0) as usize)
+        }
+        _ => format!("{value:.5e}"),
+    }
+}
+
+/// A length of time with the unit that suits it.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 10.0 => format!("{s:.2} s"),
+        s if s < 120.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.0} min {:.0} s", (s / 60.0).floor(), s % 60.0),
+        s => format!("{:.0} h {:.0} min", (s / 3600.0).floor(), (s % 3600.0) / 60.0),
+    }
+}
+
+/// How long ago.
+pub fn ago(seconds: f64) -> String {
+    match seconds {
+        s if s < 60.0 => "just now".to_owned(),
+        s if s < 3600.0 => format!("{:.0} min ago", (s / 60.0).floor()),
+        s if s < 2.0 * 86_400.0 => format!("{:.0} h ago", (s / 3600.0).floor()),
+        s => format!("{:.0} days ago", (s / 86_400.0).floor()),
+    }
+}
+
+/// A moment in Unix time as `2026-11-15 10:22:29 UTC`.
+pub fn moment(unix: f64) -> String {
+    let seconds = unix as i64;
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = date(days);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// `5 → +1, rest → −1`, or what else targets are.
+pub fn labels(labels: &Labels) -> String {
+    match labels {
+        Labels::Classes { negative, positive } => format!("{positive} → +1, {negative} → −1"),
+        Labels::Numbers => "labels are numbers".to_owned(),
+    }
+}
+
+/// Howard Hinnant's civil_from_days: the calendar date of a day counted from 1970.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!([count(7), count(999), count(60_000), count(1_234_567)], ["7", "999", "60,000", "1,234,567"]);
+        assert_eq!([percent(0.00084), percent(0.012), percent(0.45), percent(3e-9)], ["0.084 %", "1.2 %", "45 %", "3.0e-7 %"]);
+        assert_eq!(percent(0.0001), "0.010 %");
+        assert_eq!([number(0.0878120501), number(12.5), number(1e-9)], ["0.0878121", "12.5000", "1.00000e-9"]);
+        assert_eq!([duration(0.42), duration(3.14159), duration(200.0)], ["420 ms", "3.14 s", "3 min 20 s"]);
+        assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
+        assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
+    }
+
+    #[test]
+    fn moments_are_on_the_calendar() {
+        assert_eq!(moment(0.0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_399.9), "2000-02-28 23:59:59 UTC");
+        assert_eq!(moment(951_782_400.0), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_794_738_149.0), "2026-11-15 10:22:29 UTC");
+    }
+}

@@ -1,0 +1,104 @@
+//! What is used where the user leaves it open, until a planner measures and decides.
+//!
+//! The rules, first match wins:
+//!
+//! - no goal and no limit: stop at a certified relative error of 1e-3, which no accuracy figure will ever notice;
+//! - no algorithm, one worker: `cocoa`, which on one worker is SDCA. It has no step size to get wrong, and its
+//!   duals make the certificate cheap;
+//! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them;
+//! - no engine: `simulated` if a cluster file is given, `threads` otherwise.
+
+use hemingway_train::{Cluster, Parameters, StopRules};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, TrainRequest};
+
+/// Everything that was decided for a run, by the user or for them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// Its hyperparameters.
+    pub parameters: Parameters,
+    /// On how many workers.
+    pub workers: usize,
+    /// On which engine.
+    pub engine: String,
+    /// The machines that the simulated engine simulates.
+    pub cluster: Option<Cluster>,
+    /// Goals and limits.
+    pub stop: StopRules,
+    /// Why.
+    pub reason: String,
+}
+
+/// Fills in what the request leaves open. The cluster is read from its file, or left for the session to measure.
+pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
+    let workers = request.workers.unwrap_or(1);
+    let (algorithm, reason) = match &request.algorithm {
+        Some(name) => (name.clone(), "as asked"),
+        None if workers > 1 => ("cocoa-plus".to_owned(), "several workers: their updates are added"),
+        None => ("cocoa".to_owned(), "one worker: coordinate ascent needs no step size"),
+    };
+    let engine = engine(request)?;
+    Ok(Choice {
+        algorithm,
+        parameters: request.parameters,
+        workers,
+        cluster: read_cluster(request)?,
+        engine,
+        stop: stop(request.stop),
+        reason: reason.to_owned(),
+    })
+}
+
+fn engine(request: &TrainRequest) -> Result<String, Error> {
+    match (&request.engine, &request.cluster) {
+        (Some(name), _) if !hemingway_train::engines().contains(&name.as_str()) => {
+            Err(Error::UnknownEngine { name: name.clone() })
+        }
+        (Some(name), Some(_)) if name != "simulated" => {
+            Err(Error::ClusterWithoutSimulation { engine: name.clone() })
+        }
+        (Some(name), _) => Ok(name.clone()),
+        (None, Some(_)) => Ok("simulated".to_owned()),
+        (None, None) => Ok("threads".to_owned()),
+    }
+}
+
+fn stop(rules: StopRules) -> StopRules {
+    if rules == StopRules::default() { StopRules { error: Some(1e-3), ..rules } } else { rules }
+}
+
+fn read_cluster(request: &TrainRequest) -> Result<Option<Cluster>, Error> {
+    let Some(file) = &request.cluster else { return Ok(None) };
+    let text = std::fs::read_to_string(file).map_err(|source| Error::Read { file: file.clone(), source })?;
+    Ok(Some(Cluster::from_toml(&file.to_string_lossy(), &text)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(request: TrainRequest) -> (String, usize, String) {
+        let choice = choose(&request).unwrap();
+        (choice.algorithm, choice.workers, choice.engine)
+    }
+
+    #[test]
+    fn one_worker_runs_coordinate_ascent() {
+        assert_eq!(chosen(TrainRequest::default()), ("cocoa".into(), 1, "threads".into()));
+    }
+
+    #[test]
+    fn several_workers_add() {
+        let request = TrainRequest { workers: Some(4), ..Default::default() };
+        assert_eq!(chosen(request), ("cocoa-plus".into(), 4, "threads".into()));
+    }
+
+    #[test]
+    fn an_error_goal_only_where_nothing_else_ends_the_run() {
+        assert_eq!(stop(StopRules::default()).error, Some(1e-3));
+        assert_eq!(stop(StopRules { rounds: Some(3), ..Default::default() }).error, None);
+    }
+}

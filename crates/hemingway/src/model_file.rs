@@ -1,0 +1,194 @@
+//! The model file: what training leaves behind and prediction starts from.
+//!
+//! One JSON object, made to be read by other programs too:
+//!
+//! | field | what it holds |
+//! |---|---|
+//! | `format` | always `"hemingway-model"` |
+//! | `version` | `1` |
+//! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
+//! | `lambda` | strength of the L2 penalty |
+//! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
+//! | `features` | number of features d |
+//! | `weights` | d numbers |
+//! | `bias` | a number, or `null` if the model has none |
+//! | `transform` | what was done to the features before training, and has to be done to new data |
+//! | `primal` | the objective P at these weights |
+//! | `dual` | a proved lower bound on the best possible P, or `null` |
+//! | `certified_error` | proved bound on (P − P*)/P*, or `null` |
+//! | `run` | the run it came from |
+//! | `dataset` | what it was trained on |
+//!
+//! A row x, transformed, is predicted by its margin x·weights + bias: the positive class if that is at least 0, the
+//! negative class otherwise; for regression the margin is the prediction.
+//!
+//! The file is written under another name first and then renamed, so it is there as a whole or not at all. Numbers are
+//! written so that reading gives back the same bits.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use hemingway_data::{Labels, Transform};
+use hemingway_train::Loss;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The value of the field `format`.
+pub const FORMAT: &str = "hemingway-model";
+
+/// The version written, and the only one read.
+pub const VERSION: u32 = 1;
+
+/// A trained model with all that is needed to use it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelFile {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The loss it minimises.
+    pub loss: Loss,
+    /// Strength of the L2 penalty.
+    pub lambda: f64,
+    /// What predictions stand for.
+    pub labels: Labels,
+    /// Number of features.
+    pub features: usize,
+    /// One per feature.
+    pub weights: Vec<f64>,
+    /// The constant term, if it has one.
+    pub bias: Option<f64>,
+    /// What was done to the features.
+    pub transform: Transform,
+    /// The objective at these weights.
+    pub primal: f64,
+    /// Proved lower bound on the best possible objective.
+    pub dual: Option<f64>,
+    /// Proved bound on the relative error.
+    pub certified_error: Option<f64>,
+    /// The run it came from.
+    pub run: String,
+    /// What it was trained on.
+    pub dataset: String,
+}
+
+/// Enough to tell a model of another version from a file of something else.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+impl ModelFile {
+    /// Writes the file as a whole or not at all.
+    pub fn write(&self, file: &Path) -> Result<(), Error> {
+        let failed = |source| Error::WriteModel { file: file.to_path_buf(), source };
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.new", std::process::id()));
+        let unfinished = file.with_file_name(name);
+        let written = self.write_to(&unfinished).and_then(|()| fs::rename(&unfinished, file));
+        written.map_err(|source| {
+            // Nothing to be done if even this fails: the first error is the one to report.
+            let _ = fs::remove_file(&unfinished);
+            failed(source)
+        })
+    }
+
+    /// Reads a model and checks that it can be used.
+    pub fn read(file: &Path) -> Result<ModelFile, Error> {
+        let text = fs::read(file).map_err(|source| Error::Read { file: file.to_path_buf(), source })?;
+        ModelFile::parse(&text).map_err(|problem| Error::Model { file: file.to_path_buf(), problem })
+    }
+
+    /// Weights as training has them: the bias, if any, at the end.
+    pub fn all_weights(&self) -> Vec<f64> {
+        self.weights.iter().copied().chain(self.bias).collect()
+    }
+
+    fn write_to(&self, file: &Path) -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(file)?);
+        serde_json::to_writer(&mut out, self)?;
+        out.write_all(b"\n")?;
+        out.into_inner()?.sync_all()
+    }
+
+    fn parse(text: &[u8]) -> Result<ModelFile, String> {
+        let header: Header = serde_json::from_slice(text).map_err(|error| format!("no model: {error}"))?;
+        if header.format != FORMAT {
+            return Err(format!("its format is `{}`, not `{FORMAT}`", header.format));
+        }
+        if header.version != VERSION {
+            return Err(format!("it has version {}, known is version {VERSION}", header.version));
+        }
+        let model: ModelFile = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        model.check()?;
+        Ok(model)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.weights.len() != self.features {
+            return Err(format!("it has {} weights for {} features", self.weights.len(), self.features));
+        }
+        match self.all_weights().iter().find(|weight| !weight.is_finite()) {
+            Some(weight) => Err(format!("one of its weights is {weight}")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> ModelFile {
+        ModelFile {
+            format: FORMAT.into(),
+            version: VERSION,
+            loss: Loss::Logistic,
+            lambda: 1e-4,
+            labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
+            features: 3,
+            weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
+            bias: Some(0.7),
+            transform: Transform::default(),
+            primal: 0.25,
+            dual: Some(0.2499),
+            certified_error: Some(4e-4),
+            run: "abcde".into(),
+            dataset: "embedded:mnist".into(),
+        }
+    }
+
+    fn problem(change: impl FnOnce(&mut serde_json::Value)) -> String {
+        let mut value = serde_json::to_value(model()).unwrap();
+        change(&mut value);
+        ModelFile::parse(value.to_string().as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_written_is_read_bit_for_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("model.json");
+        model().write(&file).unwrap();
+        assert_eq!(ModelFile::read(&file).unwrap(), model());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left behind");
+    }
+
+    #[test]
+    fn unusable_models_are_refused_with_the_reason() {
+        assert_eq!(problem(|m| m["version"] = 2.into()), "it has version 2, known is version 1");
+        assert_eq!(problem(|m| m["format"] = "other".into()), "its format is `other`, not `hemingway-model`");
+        assert_eq!(problem(|m| m["features"] = 4.into()), "it has 3 weights for 4 features");
+        assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
+        assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
+        assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));
+    }
+
+    #[test]
+    fn a_failed_write_names_the_file() {
+        let error = model().write(Path::new("/no/such/folder/model.json")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write the model to /no/such/folder/model.json"));
+    }
+}

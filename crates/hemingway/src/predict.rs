@@ -1,0 +1,44 @@
+//! Applies a model to data.
+
+use hemingway_data::{Labels, LoadOptions, load};
+
+use crate::prepare::load_options;
+use crate::{DataRequest, Error, ModelFile, Quality};
+
+/// What a model says about data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// x·w (+ bias), one per row: the sign is the class, for regression it is the prediction itself.
+    pub margins: Vec<f64>,
+    /// What they stand for.
+    pub labels: Labels,
+    /// How well they agree with the data's own labels, if it has any.
+    pub quality: Option<Quality>,
+}
+
+impl Predictions {
+    /// The prediction for one row in the words of the training data.
+    pub fn label(&self, row: usize) -> String {
+        let margin = self.margins[row];
+        match &self.labels {
+            Labels::Classes { positive, .. } if margin >= 0.0 => positive.clone(),
+            Labels::Classes { negative, .. } => negative.clone(),
+            Labels::Numbers => margin.to_string(),
+        }
+    }
+}
+
+/// Reads data as the model's training data was read, and predicts each row.
+pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, Error> {
+    let options = LoadOptions {
+        columns: Some(model.features),
+        labels: Some(model.labels.clone()),
+        regression: model.labels == Labels::Numbers,
+        ..load_options(request)?
+    };
+    let mut data = load(&request.spec, &options)?;
+    model.transform.apply(&mut data);
+    let margins = hemingway_train::predict(&data, &model.all_weights());
+    let quality = (!data.targets.is_empty()).then(|| Quality::of(&margins, &data));
+    Ok(Predictions { margins, labels: model.labels.clone(), quality })
+}

@@ -1,0 +1,147 @@
+//! What a finished run has to say: stored with the run, printed by `train`, and documented for `--json`.
+
+use std::path::PathBuf;
+
+use hemingway_data::{Dataset, Labels};
+use hemingway_train::{Loss, Parameters, Stop};
+use serde::{Deserialize, Serialize};
+
+/// The result of a training run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainReport {
+    /// The run's name in the store.
+    pub run: String,
+    /// Where the model is.
+    pub model: PathBuf,
+    /// What was trained on.
+    pub dataset: DatasetSummary,
+    /// The loss.
+    pub loss: Loss,
+    /// Strength of the L2 penalty.
+    pub lambda: f64,
+    /// Whether the model has a constant term.
+    pub bias: bool,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Its hyperparameters.
+    pub parameters: Parameters,
+    /// Number of workers.
+    pub workers: usize,
+    /// Where it ran.
+    pub engine: String,
+    /// Why all this was chosen.
+    pub reason: String,
+    /// All randomness came from here.
+    pub seed: u64,
+    /// Rounds finished.
+    pub rounds: u64,
+    /// The training clock: scoring does not count; virtual on the simulated engine.
+    pub seconds: f64,
+    /// From loaded data to finished model, scoring included, whatever the engine's clock says.
+    pub wall_seconds: f64,
+    /// Reading the data, before all that.
+    pub load_seconds: f64,
+    /// The part of `wall_seconds` that went into scoring.
+    pub scoring_seconds: f64,
+    /// P at the model.
+    pub primal: f64,
+    /// Proved lower bound on the best possible P; absent if nothing is proved.
+    pub dual: Option<f64>,
+    /// Proved bound on the relative error of P; absent if nothing is proved.
+    pub certified_error: Option<f64>,
+    /// Whether that error is relative to P at zero weights, because no positive lower bound is known.
+    pub relative_to_start: bool,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Whether what was asked for was reached.
+    pub goal_reached: bool,
+    /// The share of training rows with the right class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_accuracy: Option<f64>,
+    /// The root of the mean squared error on the training data, for regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_rmse: Option<f64>,
+    /// The share of test rows with the right class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_accuracy: Option<f64>,
+    /// The root of the mean squared error on the test data, for regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_rmse: Option<f64>,
+}
+
+/// How well a model predicts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quality {
+    /// The share of rows with the right class.
+    Accuracy(f64),
+    /// The root of the mean squared error.
+    Rmse(f64),
+}
+
+/// A dataset in figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DatasetSummary {
+    /// Where it came from.
+    pub name: String,
+    /// Number of examples.
+    pub rows: usize,
+    /// Number of features.
+    pub features: usize,
+    /// Number of values that are not zero.
+    pub nonzeros: usize,
+    /// What the targets stand for.
+    pub labels: Labels,
+}
+
+impl DatasetSummary {
+    /// Looks at a dataset.
+    pub fn of(data: &Dataset) -> DatasetSummary {
+        DatasetSummary {
+            name: data.name.clone(),
+            rows: data.matrix.rows(),
+            features: data.matrix.columns(),
+            nonzeros: data.matrix.nonzeros(),
+            labels: data.labels.clone(),
+        }
+    }
+
+    /// Its size in words.
+    pub fn size(&self) -> String {
+        format!("{} rows, {} features and {} non-zeros", self.rows, self.features, self.nonzeros)
+    }
+}
+
+impl Quality {
+    /// Compares predictions x·w with targets. Classes: a prediction of exactly 0 counts as the positive class, as
+    /// [`predict`](crate::predict) names it.
+    pub fn of(predictions: &[f64], data: &Dataset) -> Quality {
+        let pairs = predictions.iter().zip(&data.targets).map(|(guess, target)| (*guess, f64::from(*target)));
+        let rows = predictions.len().max(1) as f64;
+        match data.labels {
+            Labels::Classes { .. } => {
+                let right = pairs.filter(|(guess, target)| (*guess >= 0.0) == (*target > 0.0)).count();
+                Quality::Accuracy(right as f64 / rows)
+            }
+            Labels::Numbers => {
+                let squares: f64 = pairs.map(|(guess, target)| (guess - target).powi(2)).sum();
+                Quality::Rmse((squares / rows).sqrt())
+            }
+        }
+    }
+
+    /// The accuracy, for classes.
+    pub fn accuracy(self) -> Option<f64> {
+        match self {
+            Quality::Accuracy(share) => Some(share),
+            Quality::Rmse(_) => None,
+        }
+    }
+
+    /// The root of the mean squared error, for numbers.
+    pub fn rmse(self) -> Option<f64> {
+        match self {
+            Quality::Accuracy(_) => None,
+            Quality::Rmse(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a user asks for, as plain data: stored with the run, so that it can be resumed from that alone.
+
+use std::path::{Path, PathBuf};
+
+use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// A training run as asked for. What is left open is decided by [`choose`](crate::choose).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrainRequest {
+    /// What to train on.
+    pub data: DataRequest,
+    /// More data of the same kind, to measure the model on.
+    pub test: Option<String>,
+    /// The loss.
+    pub loss: Loss,
+    /// Strength of the L2 penalty.
+    pub lambda: f64,
+    /// Whether the model has a constant term.
+    pub bias: bool,
+    /// The algorithm's name in the catalogue.
+    pub algorithm: Option<String>,
+    /// Its hyperparameters.
+    pub parameters: Parameters,
+    /// On how many workers.
+    pub workers: Option<usize>,
+    /// On which engine.
+    pub engine: Option<String>,
+    /// The machines to simulate.
+    pub cluster: Option<PathBuf>,
+    /// Goals and limits.
+    pub stop: StopRules,
+    /// How often to score.
+    pub scoring: Scoring,
+    /// All randomness comes from here.
+    pub seed: u64,
+    /// At least this far apart in wall time are the states one can resume from.
+    pub checkpoint_every: Seconds,
+    /// Where the model goes, if not beside the store.
+    pub model: Option<PathBuf>,
+}
+
+/// Data and how to read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DataRequest {
+    /// A file, or the name of embedded or generated data.
+    pub spec: String,
+    /// The format, if the file's name does not tell.
+    pub format: Option<String>,
+    /// Whether feature numbers begin at 0.
+    pub zero_based: bool,
+    /// Which column holds the label: `first`, `last`, `none`, a number or a name.
+    pub label: Option<String>,
+    /// The label that becomes +1.
+    pub positive: Option<String>,
+    /// Whether labels are quantities rather than classes.
+    pub regression: bool,
+    /// Whether each row is scaled to length 1.
+    pub normalise_rows: bool,
+    /// Whether each column is scaled to standard deviation 1.
+    pub standardise: bool,
+}
+
+/// What may be different when a run is resumed: when to end, and where the model goes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// New goals and limits, in place of all the old ones unless empty.
+    pub stop: StopRules,
+    /// Another place for the model.
+    pub model: Option<PathBuf>,
+}
+
+impl Default for TrainRequest {
+    fn default() -> TrainRequest {
+        TrainRequest {
+            data: DataRequest::default(),
+            test: None,
+            loss: Loss::Logistic,
+            lambda: 1e-4,
+            bias: false,
+            algorithm: None,
+            parameters: Parameters::default(),
+            workers: None,
+            engine: None,
+            cluster: None,
+            stop: StopRules::default(),
+            scoring: Scoring::default(),
+            seed: 0,
+            checkpoint_every: Seconds(5.0),
+            model: None,
+        }
+    }
+}
+
+impl Default for DataRequest {
+    fn default() -> DataRequest {
+        DataRequest {
+            spec: hemingway_data::EMBEDDED.to_owned(),
+            format: None,
+            zero_based: false,
+            label: None,
+            positive: None,
+            regression: false,
+            normalise_rows: false,
+            standardise: false,
+        }
+    }
+}
+
+impl TrainRequest {
+    /// The same request with every path absolute, so that it can be repeated from any directory.
+    pub fn with_absolute_paths(mut self) -> TrainRequest {
+        self.data.spec = absolute_spec(&self.data.spec);
+        self.test = self.test.map(|spec| absolute_spec(&spec));
+        self.cluster = self.cluster.map(|path| absolute(&path));
+        self.model = self.model.map(|path| absolute(&path));
+        self
+    }
+
+    /// The same request with other goals, or another place for the model.
+    pub fn with(mut self, changes: &Changes) -> TrainRequest {
+        if changes.stop != StopRules::default() {
+            self.stop = changes.stop;
+        }
+        if let Some(model) = &changes.model {
+            self.model = Some(absolute(model));
+        }
+        self
+    }
+
+    /// Whether the targets are numbers to come close to rather than classes to tell apart.
+    pub fn is_regression(&self) -> bool {
+        self.data.regression || (self.loss == Loss::Squared && self.data.positive.is_none())
+    }
+
+    /// Refuses quantities where the loss knows only classes.
+    pub(crate) fn check_labels(&self) -> Result<(), Error> {
+        let classes_only = self.loss != Loss::Squared;
+        if classes_only && self.is_regression() { Err(Error::LossForClasses(self.loss)) } else { Ok(()) }
+    }
+
+    /// Refuses goals and limits that cannot be meant.
+    pub(crate) fn check_stop(&self) -> Result<(), Error> {
+        let StopRules { error, objective, within, rounds } = self.stop;
+        positive("--error", error)?;
+        positive("--within", within.map(|limit| limit.0))?;
+        positive("--checkpoint-every", Some(self.checkpoint_every.0))?;
+        match (objective, rounds, self.scoring) {
+            (Some(value), _, _) if !value.is_finite() => out_of_range("--objective", value, "a finite number"),
+            (_, Some(0), _) => out_of_range("--rounds", 0.0, "at least 1"),
+            (_, _, Scoring::Every(0)) => out_of_range("--score-every", 0.0, "at least 1"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn positive(name: &'static str, value: Option<f64>) -> Result<(), Error> {
+    match value {
+        Some(value) if !(value > 0.0 && value.is_finite()) => out_of_range(name, value, "a positive number"),
+        _ => Ok(()),
+    }
+}
+
+fn out_of_range(name: &'static str, value: f64, expected: &'static str) -> Result<(), Error> {
+    Err(Error::OutOfRange { name, value, expected })
+}
+
+/// Files become absolute; names of embedded and generated data stay as they are.
+fn absolute_spec(spec: &str) -> String {
+    let path = Path::new(spec);
+    if path.exists() { absolute(path).to_string_lossy().into_owned() } else { spec.to_owned() }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}

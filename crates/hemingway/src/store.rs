@@ -1,0 +1,84 @@
+//! The store: every run with its settings, its trace and a state to go on from, in one SQLite file.
+//!
+//! Several commands may use one store at once. So the file is in WAL mode, every transaction is short, and whoever
+//! finds the file locked waits. A point is committed the moment it is scored: with `synchronous = NORMAL` that is a
+//! write into the log without waiting for the disk, so a killed process loses nothing and only a power cut may lose
+//! the last moments.
+//!
+//! `schema` says what the tables are, `runs` keeps runs, `trace` their points and checkpoints, and `calibrations`
+//! how fast machines are.
+
+mod calibrations;
+mod runs;
+mod schema;
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+pub use runs::{Status, StoredRun};
+
+use crate::{Error, Place};
+
+/// How long to wait for another command's transaction, which takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An open store.
+pub struct Store {
+    file: PathBuf,
+    connection: Connection,
+}
+
+impl Store {
+    /// Opens the store, making it if it is not there.
+    pub fn open(place: &Place) -> Result<Store, Error> {
+        place.check()?;
+        let file = place.store();
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            std::fs::create_dir_all(folder)
+                .map_err(|source| Error::StoreUnwritable { file: file.to_path_buf(), source: source.into() })?;
+        }
+        Store::connect(file, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens the store if it is there.
+    pub fn open_if_there(place: &Place) -> Result<Option<Store>, Error> {
+        match place.store().try_exists() {
+            Ok(true) => Store::connect(place.store(), OpenFlags::empty()).map(Some),
+            Ok(false) => Ok(None),
+            Err(source) => Err(Error::Read { file: place.store().to_path_buf(), source }),
+        }
+    }
+
+    /// Opens a store that has to be there.
+    pub fn open_existing(place: &Place) -> Result<Store, Error> {
+        Store::open_if_there(place)?.ok_or_else(|| Error::NoStore { file: place.store().to_path_buf() })
+    }
+
+    /// Its file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn connect(file: &Path, create: OpenFlags) -> Result<Store, Error> {
+        if file.is_dir() {
+            return Err(Error::IsDirectory { file: file.to_path_buf() });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+        let opened = Connection::open_with_flags(file, flags).and_then(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| Error::store(file, error))?;
+        schema::bring_up_to_date(&connection, file)?;
+        Ok(Store { file: file.to_path_buf(), connection })
+    }
+
+    /// Names the file in a database error.
+    fn error(&self) -> impl Fn(rusqlite::Error) -> Error {
+        |error| Error::store(&self.file, error)
+    }
+}
