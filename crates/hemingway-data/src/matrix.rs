@@ -1,5 +1,10 @@
 //! The feature matrix: one row per example, sparse or dense, always `f32`.
 
+use rayon::prelude::*;
+
+/// Rows checked by one task: enough that handing it over costs nothing.
+const ROWS_AT_ONCE: usize = 1024;
+
 /// A feature matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Matrix {
@@ -62,16 +67,41 @@ impl Sparse {
     /// # Panics
     /// When the parts break the invariants above: readers check the world, this checks the readers.
     pub fn new(columns: usize, offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32>) -> Sparse {
-        assert_eq!(offsets.first(), Some(&0), "offsets start at 0");
-        assert_eq!(offsets.last(), Some(&indices.len()), "offsets end at the number of values");
-        assert_eq!(indices.len(), values.len(), "one index per value");
-        for row in offsets.windows(2) {
-            assert!(row[0] <= row[1], "offsets do not decrease");
-            let indices = &indices[row[0]..row[1]];
-            assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "indices increase");
-            assert!(indices.last().is_none_or(|last| (*last as usize) < columns), "indices are below columns");
+        let sparse = Sparse { columns, offsets, indices, values };
+        sparse.check();
+        sparse
+    }
+
+    /// As [`Sparse::new`] for readers that checked each line already; checked again in debug builds only.
+    pub(crate) fn trusted(
+        columns: usize,
+        offsets: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f32>,
+    ) -> Sparse {
+        let sparse = Sparse { columns, offsets, indices, values };
+        if cfg!(debug_assertions) {
+            sparse.check();
         }
-        Sparse { columns, offsets, indices, values }
+        sparse
+    }
+
+    fn check(&self) {
+        assert_eq!(self.offsets.first(), Some(&0), "offsets start at 0");
+        assert_eq!(self.offsets.last(), Some(&self.indices.len()), "offsets end at the number of values");
+        assert_eq!(self.indices.len(), self.values.len(), "one index per value");
+        self.offsets.par_windows(2).with_min_len(ROWS_AT_ONCE).for_each(|row| self.check_row(row[0], row[1]));
+    }
+
+    fn check_row(&self, start: usize, end: usize) {
+        assert!(start <= end, "offsets do not decrease");
+        let indices = &self.indices[start..end];
+        assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "indices increase");
+        assert!(
+            indices.last().is_none_or(|last| (*last as usize) < self.columns),
+            "indices are below columns"
+        );
+        assert!(self.values[start..end].iter().all(|value| value.is_finite()), "values are finite");
     }
 
     /// Number of examples.
@@ -98,14 +128,30 @@ impl Sparse {
     pub fn values(&self) -> &[f32] {
         &self.values
     }
+
+    pub(crate) fn indices_and_values_mut(&mut self) -> (&[u32], &mut [f32]) {
+        (&self.indices, &mut self.values)
+    }
+
+    /// The stored values of each row.
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        let mut rest = self.values.as_mut_slice();
+        self.offsets.windows(2).map(move |row| rest.split_off_mut(..row[1] - row[0]).unwrap_or_default())
+    }
 }
 
 impl Dense {
     /// Builds a matrix from row-major values.
     ///
     /// # Panics
-    /// When `values` does not hold `rows * columns` numbers.
+    /// When `values` does not hold `rows * columns` numbers, or one is not finite.
     pub fn new(rows: usize, columns: usize, values: Vec<f32>) -> Dense {
+        assert!(values.par_iter().with_min_len(1 << 16).all(|value| value.is_finite()), "values are finite");
+        Dense::trusted(rows, columns, values)
+    }
+
+    /// As [`Dense::new`] for readers that checked each value already.
+    pub(crate) fn trusted(rows: usize, columns: usize, values: Vec<f32>) -> Dense {
         assert_eq!(values.len(), rows * columns, "rows × columns values");
         Dense { rows, columns, values }
     }
@@ -123,5 +169,9 @@ impl Dense {
     /// All values, row after row.
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
     }
 }

@@ -1,0 +1,64 @@
+//! The rows parsed from one block of input.
+
+use crate::labels::Column;
+
+/// Consecutive rows in sparse form, with their labels. Zeros are not kept.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    /// Lines in the block, also those without a row.
+    pub lines: usize,
+    /// One more than the largest index seen, or the number of columns where the format says it.
+    pub columns: usize,
+    /// Values left out because their index is beyond `limit`.
+    pub dropped: usize,
+    /// Where each row ends in `indices` and `values`.
+    pub ends: Vec<usize>,
+    pub indices: Vec<u32>,
+    pub values: Vec<f32>,
+    pub labels: Column,
+    limit: u32,
+}
+
+impl Chunk {
+    /// No rows yet. Indices from `limit` on will be dropped.
+    pub(crate) fn new(labels: Column, limit: Option<usize>, capacity: usize) -> Chunk {
+        Chunk {
+            lines: 0,
+            columns: 0,
+            dropped: 0,
+            ends: Vec::new(),
+            indices: Vec::with_capacity(capacity),
+            values: Vec::with_capacity(capacity),
+            labels,
+            limit: limit.map_or(u32::MAX, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Adds a value to the row being read; indices within a row increase.
+    #[inline]
+    pub(crate) fn push(&mut self, index: u32, value: f32) {
+        if index >= self.limit {
+            self.dropped += usize::from(value != 0.0);
+        } else if value != 0.0 {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+    }
+
+    /// Notes that the data has at least this many columns.
+    #[inline]
+    pub(crate) fn widen(&mut self, columns: usize) {
+        self.columns = self.columns.max(columns.min(self.limit as usize));
+    }
+
+    /// Ends the row being read.
+    #[inline]
+    pub(crate) fn end_row(&mut self) {
+        self.ends.push(self.values.len());
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.ends.len()
+    }
+}

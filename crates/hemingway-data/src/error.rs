@@ -1,0 +1,463 @@
+//! What can go wrong with data, said so that the reader can act on it.
+//!
+//! Every message names the file or spec, the line where there is one, the offending value, and on a line of its
+//! own a `hint:` with the next step. Parsers work on blocks and know neither the file nor how many lines came
+//! before, so they return a [`LineProblem`], which the reading loop wraps into [`Error::Line`].
+
+use std::io;
+
+/// Why data could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such file.
+    #[error("{file}: no such file\nhint: {}", near_hint(.near))]
+    Missing {
+        /// The path as given.
+        file: String,
+        /// Names in the same folder that look alike.
+        near: Vec<String>,
+    },
+    /// A folder where a file belongs.
+    #[error("{file}: this is a folder\nhint: name one data file inside it")]
+    Directory {
+        /// The path as given.
+        file: String,
+    },
+    /// The operating system refused.
+    #[error("{file}: cannot be read: {source}\nhint: check the permissions and the disk")]
+    Read {
+        /// The path as given.
+        file: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// No rows at all.
+    #[error(
+        "{file}: no rows: the file is empty or holds only blank lines, comments or a header\nhint: check that it was written completely"
+    )]
+    Empty {
+        /// The path as given.
+        file: String,
+    },
+    /// Rows, but not one feature.
+    #[error(
+        "{file}: {rows} rows but no features\nhint: check the format ({format} was assumed); --format names another"
+    )]
+    NoFeatures {
+        /// The path as given.
+        file: String,
+        /// Rows read.
+        rows: usize,
+        /// The format it was read as.
+        format: String,
+    },
+    /// The compressed stream stops before its end.
+    #[error(
+        "{file}: the gzip stream ends early, after {unpacked} unpacked bytes\nhint: the download or copy was cut short; fetch the file again"
+    )]
+    TruncatedGzip {
+        /// The path as given.
+        file: String,
+        /// Bytes unpacked before the end.
+        unpacked: u64,
+    },
+    /// The compressed stream is damaged.
+    #[error(
+        "{file}: the gzip stream is damaged after {unpacked} unpacked bytes: {source}\nhint: fetch the file again"
+    )]
+    CorruptGzip {
+        /// The path as given.
+        file: String,
+        /// Bytes unpacked before the damage.
+        unpacked: u64,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// The content is none of the formats.
+    #[error("{file}: not recognised as {known}; it starts with {start}{}\nhint: name the format with --format if it is one of these", kind_hint(.kind))]
+    UnknownFormat {
+        /// The path as given.
+        file: String,
+        /// The formats there are.
+        known: String,
+        /// The first bytes, made readable.
+        start: String,
+        /// What it seems to be instead.
+        kind: Option<&'static str>,
+    },
+    /// `--format` with a name that is none.
+    #[error("no format is called “{name}”\nhint: the formats are {known}")]
+    UnknownFormatName {
+        /// The name as given.
+        name: String,
+        /// The formats there are.
+        known: String,
+    },
+    /// A line that cannot be understood.
+    #[error("{file}:{line}: {problem}")]
+    Line {
+        /// The path as given.
+        file: String,
+        /// The line, counted from 1; of the unpacked content when the file is compressed.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+    /// Nothing to tell apart.
+    #[error(
+        "{file}: all {count} rows have the label “{class}”; two classes are needed\nhint: check which column is the label (--label), or pass --regression"
+    )]
+    OneClass {
+        /// The path as given.
+        file: String,
+        /// The only label.
+        class: String,
+        /// How often it occurs.
+        count: usize,
+    },
+    /// More than two classes, and none was picked.
+    #[error(
+        "{file}: {found} classes found: {classes}\nhint: pick one against the rest with --positive VALUE, or pass --regression if the labels are quantities"
+    )]
+    ManyClasses {
+        /// The path as given.
+        file: String,
+        /// How many classes.
+        found: usize,
+        /// The first of them with their counts.
+        classes: String,
+    },
+    /// The class picked as positive does not occur.
+    #[error(
+        "{file}: no row has the label “{positive}”\nhint: --positive takes one of the labels found: {classes}"
+    )]
+    UnknownPositive {
+        /// The path as given.
+        file: String,
+        /// The class asked for.
+        positive: String,
+        /// The classes with their counts.
+        classes: String,
+    },
+    /// A label the training data did not have.
+    #[error(
+        "{file}:{line}: the label “{label}” is not in the training data, which has “{negative}” and “{positive}”\nhint: check which column is the label (--label), or pass --label none if there is none"
+    )]
+    UnknownLabel {
+        /// The path as given.
+        file: String,
+        /// The first line with this label, from 1.
+        line: usize,
+        /// The label.
+        label: String,
+        /// The training label for -1.
+        negative: String,
+        /// The training label for +1.
+        positive: String,
+    },
+    /// No column of that name or number.
+    #[error("{file}: no label column {wanted}\nhint: the {count} columns are {columns}")]
+    NoSuchColumn {
+        /// The path as given.
+        file: String,
+        /// What was asked for.
+        wanted: String,
+        /// How many columns there are.
+        count: usize,
+        /// The first of them.
+        columns: String,
+    },
+    /// A label column was picked where the format fixes it.
+    #[error(
+        "{file}: the label column cannot be picked in {format} data, where {place}\nhint: leave --label away, or pass --label none to ignore the labels"
+    )]
+    FixedLabel {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: String,
+        /// Where the format keeps its labels.
+        place: &'static str,
+    },
+    /// `--label 0`.
+    #[error(
+        "label column “{text}”: columns are counted from 1\nhint: pass 1 for the first column, or first, last, none or a column name"
+    )]
+    LabelNumber {
+        /// The text as given.
+        text: String,
+    },
+    /// Test data narrower than the training data.
+    #[error(
+        "{file}: {found} feature columns, but the training data has {expected}\nhint: give the same columns in the same order; check --label"
+    )]
+    FewerColumns {
+        /// The path as given.
+        file: String,
+        /// Features in training.
+        expected: usize,
+        /// Features here.
+        found: usize,
+    },
+    /// An IDX header that does not fit.
+    #[error("{file}: {problem}\nhint: {hint}")]
+    IdxHeader {
+        /// The path as given.
+        file: String,
+        /// What does not fit, with the values.
+        problem: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The IDX file holds fewer or more bytes than its header says.
+    #[error(
+        "{file}: the header promises {expected} bytes of data, but {found} follow\nhint: the file was cut short or damaged; fetch it again"
+    )]
+    IdxLength {
+        /// The path as given.
+        file: String,
+        /// Bytes by the header.
+        expected: u64,
+        /// Bytes there.
+        found: String,
+    },
+    /// No labels beside the images.
+    #[error(
+        "{file}: no labels beside these images; looked for {tried}\nhint: put the labels file there, or pass --label none"
+    )]
+    IdxLabelsMissing {
+        /// The path as given.
+        file: String,
+        /// The names looked for.
+        tried: String,
+    },
+    /// Images and labels differ in number.
+    #[error(
+        "{images}: {rows} images, but {labels} has {count} labels\nhint: the two files do not belong together"
+    )]
+    IdxCounts {
+        /// The images file.
+        images: String,
+        /// Its images.
+        rows: usize,
+        /// The labels file.
+        labels: String,
+        /// Its labels.
+        count: usize,
+    },
+    /// No generator of that name.
+    #[error("{spec}: no generated data is called “{name}”\nhint: {}the names are {known}", nearest_hint(.nearest))]
+    UnknownGenerator {
+        /// The spec as given.
+        spec: String,
+        /// The name in it.
+        name: String,
+        /// The most similar name.
+        nearest: Option<&'static str>,
+        /// All names.
+        known: String,
+    },
+    /// No embedded data of that name.
+    #[error("{spec}: no embedded data is called “{name}”\nhint: there is {known}")]
+    UnknownEmbedded {
+        /// The spec as given.
+        spec: String,
+        /// The name in it.
+        name: String,
+        /// What there is.
+        known: &'static str,
+    },
+    /// A setting the generator does not have.
+    #[error("{spec}: “{name}” has no setting “{key}”\nhint: {}its settings are {known}", nearest_hint(.nearest))]
+    UnknownKey {
+        /// The spec as given.
+        spec: String,
+        /// The generator.
+        name: &'static str,
+        /// The setting.
+        key: String,
+        /// The most similar setting.
+        nearest: Option<&'static str>,
+        /// All settings.
+        known: String,
+    },
+    /// A setting whose value cannot be used.
+    #[error("{spec}: {key}={value} cannot be used: {key} is {expected}\nhint: write for example {example}")]
+    BadSetting {
+        /// The spec as given.
+        spec: String,
+        /// The setting.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+        /// One that works.
+        example: String,
+    },
+    /// More generated values than fit.
+    #[error(
+        "{spec}: {rows} rows × {per_row} values are {values} values; at most {limit} can be generated\nhint: ask for fewer rows or features"
+    )]
+    TooLarge {
+        /// The spec as given.
+        spec: String,
+        /// Rows asked for.
+        rows: u64,
+        /// Values in each.
+        per_row: u64,
+        /// Their product.
+        values: u128,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// What is wrong with one line.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// Text where a number belongs.
+    #[error("{place} is “{text}”, which is not a number\nhint: {hint}")]
+    NotANumber {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// NaN, an infinity, or a number too large for `f32`.
+    #[error(
+        "{place} is “{text}”, which is not a finite 32-bit number\nhint: remove the row or replace the value"
+    )]
+    NotFinite {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A token that is no `index:value`.
+    #[error(
+        "“{text}” is not an index:value pair\nhint: LIBSVM lines are LABEL INDEX:VALUE INDEX:VALUE …; --format names another format"
+    )]
+    NotAPair {
+        /// The token.
+        text: String,
+    },
+    /// An index that is no whole number.
+    #[error("“{index}” in “{text}” is not an index\nhint: indices are whole numbers")]
+    BadIndex {
+        /// The part before the colon.
+        index: String,
+        /// The token.
+        text: String,
+    },
+    /// Index 0 where indices start at 1.
+    #[error(
+        "index 0 in “{text}”, but indices start at 1\nhint: pass --zero-based if they start at 0 in this file"
+    )]
+    IndexZero {
+        /// The token.
+        text: String,
+    },
+    /// An index beyond what is supported.
+    #[error(
+        "index {index} is too large; at most {limit} is supported\nhint: check for a damaged line, or renumber the features"
+    )]
+    IndexTooLarge {
+        /// The index as written.
+        index: String,
+        /// The largest allowed.
+        limit: u64,
+    },
+    /// Two values for one feature.
+    #[error("index {index} occurs twice\nhint: keep one value for each index")]
+    DuplicateIndex {
+        /// The index as written.
+        index: u64,
+    },
+    /// Indices out of order.
+    #[error("index {index} follows index {previous}\nhint: sort each line's pairs by index")]
+    DecreasingIndex {
+        /// The index as written.
+        index: u64,
+        /// The one before.
+        previous: u64,
+    },
+    /// The label is missing.
+    #[error(
+        "the line starts with the pair “{text}”, so it has no label\nhint: put a label first, or pass --label none"
+    )]
+    NoLabel {
+        /// The first token.
+        text: String,
+    },
+    /// A row with another number of fields.
+    #[error(
+        "{expected} fields expected, {found} found\nhint: check for a missing delimiter, an unquoted “{delimiter}” inside a field, or a cut line"
+    )]
+    Ragged {
+        /// Fields in the first line.
+        expected: usize,
+        /// Fields here.
+        found: usize,
+        /// The delimiter in use.
+        delimiter: String,
+    },
+    /// A quote that is not closed on its line.
+    #[error(
+        "the quoted field “{text}” does not end on its line\nhint: close the quote; fields over several lines are not supported"
+    )]
+    OpenQuote {
+        /// The start of the field.
+        text: String,
+    },
+}
+
+/// Readable form of the first bytes of `bytes`, with `·` for control characters.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
+    let mut short: String =
+        text.chars().take(LONGEST).map(|letter| if letter.is_control() { '·' } else { letter }).collect();
+    if text.chars().count() > LONGEST || bytes.len() > 4 * LONGEST {
+        short.push('…');
+    }
+    short
+}
+
+/// `a, b, c, …`: at most `limit` items, and how many were left out.
+pub(crate) fn list<T: AsRef<str>>(items: &[T], limit: usize) -> String {
+    let shown: Vec<&str> = items.iter().take(limit).map(AsRef::as_ref).collect();
+    let left_out = items.len().saturating_sub(limit);
+    match left_out {
+        0 => shown.join(", "),
+        _ => format!("{} and {left_out} more", shown.join(", ")),
+    }
+}
+
+/// The known name most like `name`, when one is near enough to be meant.
+pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    known
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, candidate)| candidate)
+}
+
+fn near_hint(near: &[String]) -> String {
+    match near {
+        [] => "check the path".to_string(),
+        names => format!("did you mean {}?", names.join(" or ")),
+    }
+}
+
+fn nearest_hint(nearest: &Option<&'static str>) -> String {
+    nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default()
+}
+
+fn kind_hint(kind: &Option<&'static str>) -> String {
+    kind.map(|kind| format!(" and looks like {kind}")).unwrap_or_default()
+}

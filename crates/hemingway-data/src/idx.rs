@@ -1,0 +1,293 @@
+//! IDX, the format of MNIST: a small header, then one unsigned byte per pixel; labels in a file of their own.
+//!
+//! A header is two zero bytes, the type of the values (8: unsigned byte), the number of dimensions, and each dimension
+//! as a big-endian 32-bit number. Pixels become `pixel / 255`. The labels of `…images-idx3-ubyte` are looked for in
+//! `…labels-idx1-ubyte` beside it, either of them compressed or not.
+
+use std::path::Path;
+
+use crate::assemble::Assembler;
+use crate::chunk::Chunk;
+use crate::error::list;
+use crate::input::Source;
+use crate::pipeline::{self, BlockParser, Fault};
+use crate::{Error, Format, LabelColumn, LoadOptions};
+
+const UNSIGNED_BYTE: u8 = 8;
+const LARGEST_ROW: u64 = 1 << 31;
+
+/// Where the labels are.
+pub(crate) enum LabelSource<'a> {
+    /// In the file whose name follows from this one's.
+    Beside(&'a str),
+    /// In this input.
+    Given(Source<'a>),
+    /// After the images in the same input: for tests, which have only one.
+    Behind,
+}
+
+/// Reads all images, and their labels unless they are not wanted.
+pub(crate) fn read(
+    source: &mut Source,
+    labels: LabelSource,
+    block_bytes: usize,
+    assembler: &mut Assembler,
+) -> Result<(), Error> {
+    check_options(source.file(), assembler.options)?;
+    let images = Images::from_header(source)?;
+    let expected = images.rows * images.size;
+    source.limit(expected);
+    pipeline::run(source, block_bytes, &images, assembler)?;
+    if source.taken() < images.header + expected {
+        let found = (source.taken() - images.header).to_string();
+        return Err(Error::IdxLength { file: source.file().to_string(), expected, found });
+    }
+    check_width(source.file(), images.size as usize, assembler.options)?;
+    source.limit(u64::MAX);
+    let wanted = assembler.options.label != LabelColumn::Absent;
+    match labels {
+        LabelSource::Behind if wanted => read_labels(source, assembler),
+        LabelSource::Behind => Ok(()),
+        LabelSource::Given(mut given) => {
+            ends_here(source, expected).and_then(|()| read_labels(&mut given, assembler))
+        }
+        LabelSource::Beside(path) => {
+            ends_here(source, expected)?;
+            if wanted { read_labels(&mut Source::open(&labels_beside(path)?)?, assembler) } else { Ok(()) }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Images {
+    rows: u64,
+    /// Bytes of each image.
+    size: u64,
+    /// Bytes of the header.
+    header: u64,
+}
+
+impl Images {
+    fn from_header(source: &mut Source) -> Result<Images, Error> {
+        let dimensions = header(source)?;
+        let header = source.taken();
+        let Some((rows, rest @ [_, ..])) = dimensions.split_first() else {
+            return Err(bad_header(
+                source,
+                "this IDX file has one dimension, so it holds labels, not images".to_string(),
+                "name the images file; its labels are found beside it",
+            ));
+        };
+        let size = rest.iter().map(|size| u128::from(*size)).product::<u128>();
+        if size > u128::from(LARGEST_ROW) {
+            let problem =
+                format!("the header says {size} bytes for each row; at most {LARGEST_ROW} are supported");
+            return Err(bad_header(source, problem, "the file is probably damaged; fetch it again"));
+        }
+        if *rows == 0 || size == 0 {
+            return Err(Error::Empty { file: source.file().to_string() });
+        }
+        Ok(Images { rows: *rows, size: size as u64, header })
+    }
+}
+
+impl BlockParser for Images {
+    fn whole_records(&self, buffer: &[u8]) -> usize {
+        let size = self.size as usize;
+        buffer.len() / size * size
+    }
+
+    fn most_values(&self, bytes: usize) -> usize {
+        bytes
+    }
+
+    fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
+        let size = self.size as usize;
+        for image in block.chunks_exact(size) {
+            for (index, pixel) in image.iter().enumerate().filter(|(_, pixel)| **pixel != 0) {
+                chunk.push(index as u32, f32::from(*pixel) / 255.0);
+            }
+            chunk.end_row();
+        }
+        chunk.widen(size);
+        Ok(())
+    }
+}
+
+/// The dimensions; the header is taken off the source.
+fn header(source: &mut Source) -> Result<Vec<u64>, Error> {
+    let head = source.head();
+    let [0, 0, kind, count, rest @ ..] = head else {
+        let problem =
+            format!("an IDX file starts with two zero bytes, this one with {:?}", &head[..head.len().min(4)]);
+        return Err(bad_header(source, problem, "--format names another format"));
+    };
+    if *kind != UNSIGNED_BYTE {
+        let problem =
+            format!("the values are of type 0x{kind:02x}; only unsigned bytes (0x08) are supported");
+        return Err(bad_header(source, problem, "write the data as LIBSVM or CSV"));
+    }
+    let dimensions: Vec<u64> = (rest.chunks_exact(4).take(usize::from(*count)))
+        .map(|bytes| u64::from(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+        .collect();
+    if dimensions.is_empty() || dimensions.len() < usize::from(*count) {
+        let problem = format!("the header promises {count} dimensions, but ends after {}", dimensions.len());
+        return Err(bad_header(source, problem, "the file was cut short or damaged; fetch it again"));
+    }
+    source.skip(4 + 4 * dimensions.len());
+    Ok(dimensions)
+}
+
+fn read_labels(source: &mut Source, assembler: &mut Assembler) -> Result<(), Error> {
+    let bytes = label_bytes(source)?;
+    if bytes.len() != assembler.rows() {
+        let (images, labels) = (assembler.file.to_string(), source.file().to_string());
+        return Err(Error::IdxCounts { images, rows: assembler.rows(), labels, count: bytes.len() });
+    }
+    for (row, label) in bytes.iter().enumerate() {
+        let pushed = assembler.labels.push(label.to_string().as_bytes(), row);
+        pushed.map_err(|problem| Error::Line { file: source.file().to_string(), line: row + 1, problem })?;
+    }
+    Ok(())
+}
+
+fn label_bytes(source: &mut Source) -> Result<Vec<u8>, Error> {
+    if source.head().is_empty() {
+        let (file, tried) = (source.file().to_string(), "labels, and found no bytes".to_string());
+        return Err(Error::IdxLabelsMissing { file, tried });
+    }
+    let dimensions = header(source)?;
+    let [expected] = dimensions[..] else {
+        let problem = format!("a labels file has one dimension, this one has {}", dimensions.len());
+        return Err(bad_header(source, problem, "check that images and labels are not swapped"));
+    };
+    let mut bytes = Vec::new();
+    source.limit(expected);
+    while source.fill(&mut bytes, pipeline::BLOCK_BYTES)? == pipeline::BLOCK_BYTES {}
+    if (bytes.len() as u64) < expected {
+        return Err(Error::IdxLength {
+            file: source.file().to_string(),
+            expected,
+            found: bytes.len().to_string(),
+        });
+    }
+    source.limit(u64::MAX);
+    ends_here(source, expected)?;
+    Ok(bytes)
+}
+
+fn ends_here(source: &mut Source, expected: u64) -> Result<(), Error> {
+    match source.fill(&mut Vec::new(), 1)? {
+        0 => Ok(()),
+        _ => Err(Error::IdxLength { file: source.file().to_string(), expected, found: "more".to_string() }),
+    }
+}
+
+fn check_options(file: &str, options: &LoadOptions) -> Result<(), Error> {
+    match options.label {
+        LabelColumn::Auto | LabelColumn::Absent => Ok(()),
+        _ => Err(Error::FixedLabel {
+            file: file.to_string(),
+            format: Format::Idx.to_string(),
+            place: "labels have a file of their own",
+        }),
+    }
+}
+
+/// Test images must be at least as large as the training images.
+fn check_width(file: &str, found: usize, options: &LoadOptions) -> Result<(), Error> {
+    match options.columns {
+        Some(expected) if found < expected => {
+            Err(Error::FewerColumns { file: file.to_string(), expected, found })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first labels file that exists.
+fn labels_beside(images: &str) -> Result<String, Error> {
+    let candidates = label_names(images);
+    candidates.iter().find(|path| Path::new(path).is_file()).cloned().ok_or_else(|| Error::IdxLabelsMissing {
+        file: images.to_string(),
+        tried: match candidates.as_slice() {
+            [] => "the same name with labels for images, but the name has no “images”".to_string(),
+            names => list(names, names.len()),
+        },
+    })
+}
+
+fn label_names(images: &str) -> Vec<String> {
+    let path = Path::new(images);
+    let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains("images"))
+    else {
+        return Vec::new();
+    };
+    let labels = name.replace("images", "labels").replace("idx3", "idx1");
+    let plain = labels.strip_suffix(".gz").unwrap_or(&labels).to_string();
+    let packed = format!("{plain}.gz");
+    let names = if labels == plain { [plain, packed] } else { [packed, plain] };
+    names.map(|name| path.with_file_name(name).display().to_string()).to_vec()
+}
+
+fn bad_header(source: &Source, problem: String, hint: &'static str) -> Error {
+    Error::IdxHeader { file: source.file().to_string(), problem, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dense, Matrix, parse_bytes};
+
+    fn idx(dimensions: &[u32], bytes: &[u8]) -> Vec<u8> {
+        let mut file = vec![0, 0, 8, dimensions.len() as u8];
+        dimensions.iter().for_each(|dimension| file.extend(dimension.to_be_bytes()));
+        file.extend(bytes);
+        file
+    }
+
+    fn images() -> Vec<u8> {
+        idx(&[2, 1, 2], &[255, 51, 0, 102])
+    }
+
+    fn check_error(bytes: &[u8], parts: &[&str]) {
+        let message = parse_bytes(Format::Idx, bytes, &LoadOptions::default()).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(message.contains(part), "{part}\nnot in\n{message}"));
+    }
+
+    #[test]
+    fn pixels_become_fractions() {
+        let both = [images(), idx(&[2], &[3, 7])].concat();
+        let dataset = parse_bytes(Format::Idx, &both, &LoadOptions::default()).unwrap().dataset;
+        assert_eq!(dataset.matrix, Matrix::Dense(Dense::new(2, 2, vec![1.0, 0.2, 0.0, 0.4])));
+        assert_eq!(dataset.targets, vec![-1.0, 1.0]);
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        check_error(&images(), &["no labels beside"]);
+        check_error(&idx(&[2, 1, 2], &[1, 2, 3]), &["promises 4 bytes", "3 follow"]);
+        check_error(&idx(&[5], &[1, 2, 3, 4, 5]), &["holds labels, not images"]);
+        check_error(&[0, 0, 8, 3, 0, 0, 0, 1], &["promises 3 dimensions, but ends after 1"]);
+        check_error(&[0, 0, 13, 1, 0, 0, 0, 1], &["type 0x0d"]);
+        check_error(&[1, 2, 3, 4], &["two zero bytes, this one with [1, 2, 3, 4]"]);
+        check_error(&idx(&[0, 1, 1], &[]), &["no rows"]);
+        check_error(&idx(&[1, u32::MAX, u32::MAX], &[]), &["18446744065119617025 bytes for each row"]);
+        check_error(&[images(), idx(&[3], &[1, 2, 3])].concat(), &["2 images, but", "has 3 labels"]);
+        check_error(&[images(), idx(&[2], &[1])].concat(), &["promises 2 bytes", "1 follow"]);
+        check_error(&[images(), idx(&[2], &[1, 2, 3])].concat(), &["promises 2 bytes", "more follow"]);
+        check_error(&[images(), idx(&[2, 1], &[1, 2])].concat(), &["one dimension, this one has 2"]);
+    }
+
+    #[test]
+    fn names_of_labels() {
+        assert_eq!(
+            label_names("a/t10k-images-idx3-ubyte.gz"),
+            ["a/t10k-labels-idx1-ubyte.gz", "a/t10k-labels-idx1-ubyte"]
+        );
+        assert_eq!(
+            label_names("train-images.idx3-ubyte"),
+            ["train-labels.idx1-ubyte", "train-labels.idx1-ubyte.gz"]
+        );
+        assert!(label_names("digits").is_empty());
+    }
+}

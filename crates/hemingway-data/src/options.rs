@@ -1,0 +1,96 @@
+//! How a file is to be read, where its content alone does not say.
+
+use std::str::FromStr;
+
+use crate::{Error, Format, Labels};
+
+/// Choices for [`crate::load`]; the default reads most files as they are.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LoadOptions {
+    /// The format; recognised from the content when absent.
+    pub format: Option<Format>,
+    /// LIBSVM indices start at 0 instead of 1.
+    pub zero_based: bool,
+    /// Where the label is, in CSV and TSV.
+    pub label: LabelColumn,
+    /// The label that becomes +1; needed with more than two classes, which then are one against the rest.
+    pub positive: Option<String>,
+    /// Labels are quantities, not classes.
+    pub regression: bool,
+    /// Test data: the number of features in training. Values beyond it are dropped and counted.
+    pub columns: Option<usize>,
+    /// Test data: what the labels meant in training.
+    pub labels: Option<Labels>,
+}
+
+/// Where the label is, in CSV and TSV.
+///
+/// `Auto` takes the column whose header is `label`, `target`, `class` or `y` (in any case); without one, the only
+/// one of the first and the last column that looks like a label, which is to say holds text, or between 2 and 20
+/// different whole numbers; without one, the first. In test data (see [`LoadOptions::columns`]) that has exactly
+/// as many columns as training had features, `Auto` means `Absent`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LabelColumn {
+    /// Found out as described above.
+    #[default]
+    Auto,
+    /// The first column.
+    First,
+    /// The last column.
+    Last,
+    /// The column of this number, counted from 1.
+    Number(usize),
+    /// The column with this header.
+    Name(String),
+    /// There is no label, or it is to be ignored; targets are empty.
+    Absent,
+}
+
+impl LoadOptions {
+    /// Whether this reads data for a model that exists already.
+    pub(crate) fn is_test_data(&self) -> bool {
+        self.columns.is_some() || self.labels.is_some()
+    }
+}
+
+impl FromStr for LabelColumn {
+    type Err = Error;
+
+    /// `auto`, `first`, `last`, `none`, a number counted from 1, else a name.
+    fn from_str(text: &str) -> Result<LabelColumn, Error> {
+        match text {
+            "auto" => Ok(LabelColumn::Auto),
+            "first" => Ok(LabelColumn::First),
+            "last" => Ok(LabelColumn::Last),
+            "none" => Ok(LabelColumn::Absent),
+            _ => match text.parse::<usize>() {
+                Ok(0) => Err(Error::LabelNumber { text: text.to_string() }),
+                Ok(number) => Ok(LabelColumn::Number(number)),
+                Err(_) => Ok(LabelColumn::Name(text.to_string())),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_columns_are_read_from_text() {
+        let check =
+            |text: &str, expect: LabelColumn| assert_eq!(text.parse::<LabelColumn>().unwrap(), expect);
+        check("auto", LabelColumn::Auto);
+        check("first", LabelColumn::First);
+        check("last", LabelColumn::Last);
+        check("none", LabelColumn::Absent);
+        check("3", LabelColumn::Number(3));
+        check("quality", LabelColumn::Name("quality".to_string()));
+    }
+
+    #[test]
+    fn columns_are_counted_from_one() {
+        let message = "0".parse::<LabelColumn>().unwrap_err().to_string();
+        assert!(message.contains("counted from 1"), "{message}");
+    }
+}

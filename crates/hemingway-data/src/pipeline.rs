@@ -1,0 +1,151 @@
+//! How bytes become rows at the speed of all cores: read a block, parse it on the pool, append in order.
+//!
+//! The calling thread reads (and unpacks) blocks that end where a record ends and hands each to the thread pool. It
+//! keeps a bounded queue of blocks in flight and appends the oldest when the queue is full, so reading, unpacking,
+//! parsing and appending overlap and the order of rows is the order of the file.
+//!
+//! Files are read rather than mapped into memory: a mapped file's pages count as the process's own and would double
+//! the peak, the copy costs a few per cent of parsing, a compressed file takes the same path, and a file that shrinks
+//! while it is read gives an error instead of a signal.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use crate::assemble::Assembler;
+use crate::chunk::Chunk;
+use crate::input::Source;
+use crate::{Error, LineProblem};
+
+/// Large enough that handing over costs nothing, small enough that a few in flight do not matter.
+pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
+
+/// Turns one block of a format's input into rows.
+pub(crate) trait BlockParser: Sync {
+    /// How many of the leading bytes are whole records.
+    fn whole_records(&self, buffer: &[u8]) -> usize;
+
+    /// An upper bound on the values in a block of this many bytes.
+    fn most_values(&self, bytes: usize) -> usize;
+
+    /// Parses whole records (the last may lack its end) into `chunk`.
+    fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault>;
+}
+
+/// A problem in the line with this number in its block, counted from 0.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub line: usize,
+    pub problem: LineProblem,
+}
+
+/// Reads `source` to its end.
+pub(crate) fn run(
+    source: &mut Source,
+    block_bytes: usize,
+    parser: &dyn BlockParser,
+    assembler: &mut Assembler,
+) -> Result<(), Error> {
+    let in_flight = 2 * rayon::current_num_threads() + 1;
+    rayon::in_place_scope(|scope| {
+        let mut waiting: VecDeque<Receiver<Result<Chunk, Fault>>> = VecDeque::new();
+        let mut carry = Vec::new();
+        while let Some(block) = next_block(source, block_bytes, parser, &mut carry)? {
+            let mut chunk = assembler.chunk(parser.most_values(block.len()));
+            let (send, receive) = sync_channel(1);
+            scope.spawn(move |_| {
+                let parsed = parser.parse(&block, &mut chunk);
+                let _ = send.send(parsed.map(|()| chunk)); // nobody listens after an error elsewhere
+            });
+            waiting.push_back(receive);
+            if waiting.len() >= in_flight {
+                append_oldest(&mut waiting, assembler)?;
+            }
+        }
+        while !waiting.is_empty() {
+            append_oldest(&mut waiting, assembler)?;
+        }
+        Ok(())
+    })
+}
+
+/// The next block of whole records, or whatever is left at the end.
+fn next_block(
+    source: &mut Source,
+    block_bytes: usize,
+    parser: &dyn BlockParser,
+    carry: &mut Vec<u8>,
+) -> Result<Option<Vec<u8>>, Error> {
+    let mut block = std::mem::take(carry);
+    let mut wanted = block_bytes;
+    loop {
+        block.reserve_exact(wanted);
+        let read = source.fill(&mut block, wanted)?;
+        if read < wanted {
+            return Ok((!block.is_empty()).then_some(block));
+        }
+        match parser.whole_records(&block) {
+            0 => wanted = block.len(), // a record longer than the block: read as much again
+            end => {
+                carry.extend_from_slice(&block[end..]);
+                block.truncate(end);
+                return Ok(Some(block));
+            }
+        }
+    }
+}
+
+fn append_oldest(
+    waiting: &mut VecDeque<Receiver<Result<Chunk, Fault>>>,
+    assembler: &mut Assembler,
+) -> Result<(), Error> {
+    let Some(oldest) = waiting.pop_front() else { return Ok(()) };
+    match receive(&oldest) {
+        Ok(chunk) => assembler.append(chunk),
+        Err(fault) => Err(Error::Line {
+            file: assembler.file.to_string(),
+            line: assembler.lines + fault.line + 1,
+            problem: fault.problem,
+        }),
+    }
+}
+
+/// Waits for a block; when the caller is itself a thread of the pool, works meanwhile instead of blocking it.
+fn receive(oldest: &Receiver<Result<Chunk, Fault>>) -> Result<Chunk, Fault> {
+    loop {
+        let parsed = match oldest.try_recv() {
+            Err(TryRecvError::Empty) if rayon::yield_now().is_some() => continue,
+            Err(_) => oldest.recv(),
+            Ok(parsed) => return parsed,
+        };
+        return parsed.expect("a parsing task sends its result unless it panics, which the scope passes on");
+    }
+}
+
+/// Where the last whole line ends: the cut for all formats of lines.
+pub(crate) fn whole_lines(buffer: &[u8]) -> usize {
+    memchr::memrchr(b'\n', buffer).map_or(0, |newline| newline + 1)
+}
+
+/// Calls `each` with every line of the block and its number; the line's end, CR or CRLF, is taken off.
+pub(crate) fn for_each_line(
+    block: &[u8],
+    chunk: &mut Chunk,
+    mut each: impl FnMut(&[u8], usize, &mut Chunk) -> Result<(), LineProblem>,
+) -> Result<(), Fault> {
+    let mut start = 0;
+    while start < block.len() {
+        let end = memchr::memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
+        let line = block[start..end].strip_suffix(b"\r").unwrap_or(&block[start..end]);
+        let number = chunk.lines;
+        each(line, number, chunk).map_err(|problem| Fault { line: number, problem })?;
+        chunk.lines += 1;
+        start = end + 1;
+    }
+    Ok(())
+}
+
+/// Reads until `wanted` more bytes are in `buffer` or the input ends; how many came.
+pub(crate) fn read_up_to(reader: &mut dyn Read, buffer: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    reader.take(wanted as u64).read_to_end(buffer)
+}
