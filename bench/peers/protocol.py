@@ -2,7 +2,7 @@
 
 Scouting walks each peer's ladder from quick to exact and notes time and true
 error. A peer's ladder ends when it has reached the tightest ε, when a fit nears
-the cap, or when it is several times slower than somebody who is already there.
+the cap, or when it is twice running far slower than somebody who is already there.
 The fastest few at each ε, ours and theirs, then run again in turns: one of each,
 then one of each again, so that noise of the machine falls on all alike.
 """
@@ -15,7 +15,7 @@ EPSILONS = (1e-2, 1e-3, 1e-4)
 SLACK = 1e-6  # float32 data and rounding; for everybody
 HOPELESS = 2.5  # times slower than the best time to the tightest ε: give up
 NEAR = 1.6  # a scouted time within this factor of the best may win the repeats
-QUICK = 0.1  # seconds; quicker fits are scouted three times
+QUICK = 0.3  # seconds; quicker fits are scouted three times
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Judge:
 def scout(peers, judge, limits, say):
     trials, best = [], float("inf")
     for peer in peers:
-        ended = "end of its ladder"
+        ended, late = "end of its ladder", 0
         for setting in peer.ladder:
             try:
                 trial = quickest(peer, judge, setting)
@@ -60,7 +60,8 @@ def scout(peers, judge, limits, say):
             if trial["seconds"] > limits.cap / 1.5:
                 ended = "cap"
                 break
-            if trial["seconds"] > HOPELESS * best:
+            late = late + 1 if trial["seconds"] > HOPELESS * best else 0
+            if late == 2:
                 ended = f"{HOPELESS:g} times slower than the best"
                 break
         say(scouted(peer, trials, ended))
