@@ -104,7 +104,8 @@ def race(dataset, data, loss, binary, arguments):
 
 
 def our_entries(arguments):
-    return ours.entries(arguments.algorithms.split(","), map(int, arguments.workers.split(",")))
+    workers = [int(k) for k in arguments.workers.split(",")]
+    return ours.entries(arguments.algorithms.split(","), workers)
 
 
 def conclude(cell):
