@@ -146,11 +146,11 @@ fn first_line_length(head: &[u8]) -> usize {
     memchr::memchr(b'\n', head).map_or(head.len(), |end| end + 1)
 }
 
-/// The fields of the first lines; what cannot be split is left for the parser to report.
+/// The fields of the first lines, up to one that cannot be split: the parser will report that.
 fn sample(head: &[u8], delimiter: u8) -> Vec<Row<'_>> {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let rows = lines(whole).filter(|line| !line.trim_ascii().is_empty()).take(SAMPLE_ROWS);
-    rows.filter_map(|line| split(line, delimiter).ok()).collect()
+    rows.map_while(|line| split(line, delimiter).ok()).collect()
 }
 
 fn is_header(sample: &[Row], options: &LoadOptions) -> bool {

@@ -33,5 +33,5 @@ pub use load::{Loaded, load, load_counting, parse_blocks, parse_bytes};
 pub use matrix::{Dense, Matrix, Sparse};
 pub use options::{LabelColumn, LoadOptions};
 pub use partition::shard;
-pub use synthetic::synthetic_names;
+pub use synthetic::{check_synthetic, synthetic_names};
 pub use transform::{Standardise, Transform};

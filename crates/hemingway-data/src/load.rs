@@ -35,19 +35,24 @@ pub fn load_counting(spec: &str, options: &LoadOptions) -> Result<Loaded, Error>
 
 /// Parses bytes in memory, compressed or not. For tests, fuzzing and benchmarks: IDX labels follow the images.
 #[doc(hidden)]
-pub fn parse_bytes(format: Format, bytes: &[u8], options: &LoadOptions) -> Result<Loaded, Error> {
+pub fn parse_bytes(
+    format: impl Into<Option<Format>>,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<Loaded, Error> {
     parse_blocks(format, bytes, BLOCK_BYTES, options)
 }
 
 /// As [`parse_bytes`] with blocks of another size, to test the cuts between them.
 #[doc(hidden)]
 pub fn parse_blocks(
-    format: Format,
+    format: impl Into<Option<Format>>,
     bytes: &[u8],
-    block: usize,
+    block_bytes: usize,
     options: &LoadOptions,
 ) -> Result<Loaded, Error> {
-    read(Source::memory("bytes", bytes)?, Some(format), LabelSource::Behind, block.max(1), options)
+    let source = Source::memory("bytes", bytes)?;
+    read(source, format.into(), LabelSource::Behind, block_bytes.max(1), options)
 }
 
 pub(crate) fn read(

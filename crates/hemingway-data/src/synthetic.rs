@@ -40,8 +40,9 @@ struct Request {
     distinct: usize,
 }
 
-/// All generators. Those from `upper-bound` on are the simulated datasets of Cheng et al., "Scalability of parallel
-/// stochastic optimisation" (Table I), whose label is the sign of the row times (-1, 2, -3, 4, …).
+/// All generators. Those from `upper-bound` on are the simulated datasets of D. Cheng et al., "The Scalability for
+/// Parallel Machine Learning Training Algorithm: Dataset Matters" (Table I), whose label is the sign of the row times
+/// (-1, 2, -3, 4, …).
 const CATALOGUE: [Generator; 11] = [
     Generator {
         name: "separable",
@@ -124,6 +125,12 @@ pub(crate) fn generate(spec: &str, request: &str, options: &LoadOptions) -> Resu
     (generator.fill)(&request, &mut rows)?;
     rows.finish()?;
     assembler.finish(generator.name)
+}
+
+/// Whether a spec could be generated, without doing it. For fuzzing.
+#[doc(hidden)]
+pub fn check_synthetic(spec: &str) -> Result<(), Error> {
+    parse(spec, spec.strip_prefix("synthetic:").unwrap_or(spec)).map(drop)
 }
 
 fn parse(spec: &str, request: &str) -> Result<(&'static Generator, Request), Error> {

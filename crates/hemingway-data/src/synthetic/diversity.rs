@@ -1,6 +1,6 @@
 //! The same amount of data with less and less diversity: quarters of text-like rows, some of them repeated.
 //!
-//! After the paper on scalability, which repeats quarters of a real text dataset. A quarter is repeated by starting
+//! After "Dataset Matters" (see the catalogue), which repeats quarters of a real text dataset. A quarter is repeated by starting
 //! its randomness over, so nothing is kept.
 
 use rand::SeedableRng;

@@ -1,5 +1,5 @@
-//! Data whose consecutive rows resemble each other more or less, and the data for upper bounds, after the paper on
-//! scalability of parallel stochastic optimisation (its Table I).
+//! Data whose consecutive rows resemble each other more or less, and the data for upper bounds, after "Dataset
+//! Matters" (see the catalogue), Table I.
 //!
 //! The paper's recipe is followed to the letter. For sparse rows: a share of *all* features gets new values, then
 //! random features are set to zero until as many remain as in the first row.
