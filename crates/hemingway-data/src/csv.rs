@@ -154,7 +154,6 @@ fn until(bytes: &[u8], delimiter: u8) -> (&[u8], Option<&[u8]>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Dataset, Dense, Format, LabelColumn, Labels, LoadOptions, Matrix, parse_bytes};
 
     fn read(text: &str, options: &LoadOptions) -> Result<Dataset, String> {

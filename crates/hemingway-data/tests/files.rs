@@ -143,7 +143,7 @@ fn damaged_archives_are_noticed() {
     damaged[packed.len() / 2] ^= 0xff;
     check_error(&folder.file("damaged.gz", &damaged), &["gzip stream"]);
     check_error(
-        &folder.file("more.gz", &[packed, b"garbage".to_vec()].concat()),
+        &folder.file("more.gz", &[packed, b"garbage that is no gzip member".to_vec()].concat()),
         &["gzip stream is damaged"],
     );
 }
