@@ -116,8 +116,11 @@ pub(crate) fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Li
     Ok(fields)
 }
 
-/// The field at the front, and what follows its delimiter; nothing follows the last field.
-fn field(bytes: &[u8], delimiter: u8) -> Result<(Cow<'_, [u8]>, Option<&[u8]>), LineProblem> {
+/// A field's text, and what follows its delimiter; nothing follows the last field.
+type Field<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
+
+/// The field at the front.
+fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
     let spaces = bytes.iter().take_while(|byte| **byte == b' ').count();
     if bytes.get(spaces) == Some(&b'"') {
         return quoted(&bytes[spaces..], delimiter);
@@ -127,7 +130,7 @@ fn field(bytes: &[u8], delimiter: u8) -> Result<(Cow<'_, [u8]>, Option<&[u8]>), 
 }
 
 /// A field that starts with a quote. Text between the closing quote and the delimiter belongs to the field.
-fn quoted(bytes: &[u8], delimiter: u8) -> Result<(Cow<'_, [u8]>, Option<&[u8]>), LineProblem> {
+fn quoted(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
     let mut text = Vec::new();
     let mut start = 1;
     loop {

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use hemingway_data::{Format, LoadOptions, check_synthetic, parse_blocks, parse_bytes};
 
+type Target = (&'static str, fn(&[u8]));
+
 /// Each target with what it does to the bytes.
-const TARGETS: [(&str, fn(&[u8])); 5] = [
+const TARGETS: [Target; 5] = [
     ("libsvm", |bytes| parse(Some(Format::Libsvm), bytes)),
     ("csv", |bytes| parse(Some(Format::Csv), bytes)),
     ("idx", |bytes| parse(Some(Format::Idx), bytes)),
