@@ -138,11 +138,11 @@ pub struct Train {
     pub store: StoreFile,
 
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 
     /// No progress
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
 
@@ -192,11 +192,11 @@ pub struct Predict {
     pub reading: Reading,
 
     /// Print margins x·w instead of labels
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub margins: bool,
 
     /// Print one JSON object with labels and margins
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -211,7 +211,7 @@ pub struct Runs {
     pub store: StoreFile,
 
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -230,7 +230,7 @@ pub struct Show {
     pub store: StoreFile,
 
     /// Print one JSON object, with every point
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -242,7 +242,7 @@ Example:
   hemingway algorithms --json")]
 pub struct Algorithms {
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -292,7 +292,6 @@ pub struct StoreFile {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Normalise {
-    /// Each row to length 1
     Rows,
 }
 

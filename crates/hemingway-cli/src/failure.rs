@@ -4,15 +4,17 @@ use std::process::ExitCode;
 
 use console::Style;
 
+use crate::output;
+
 /// Prints an error and gives the exit code for it.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     let (red, cyan) = (Style::new().for_stderr().red().bold(), Style::new().for_stderr().cyan());
     // Some messages bring their own hint along.
     let message = format!("{error:#}").replace("\nhint:", &format!("\n{}", cyan.apply_to("hint:")));
-    eprintln!("{} {message}", red.apply_to("error:"));
+    output::note(&format!("{} {message}", red.apply_to("error:")));
     let own = error.downcast_ref::<hemingway::Error>();
     if let Some(hint) = own.and_then(hemingway::Error::hint) {
-        eprintln!("{} {hint}", cyan.apply_to("hint:"));
+        output::note(&format!("{} {hint}", cyan.apply_to("hint:")));
     }
     ExitCode::from(if own.is_some_and(hemingway::Error::is_bad_input) { 2 } else { 1 })
 }

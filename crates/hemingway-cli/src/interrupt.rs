@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::output;
+
 static TRAINING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -14,7 +16,7 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
         if !(first && TRAINING.load(Ordering::Relaxed)) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping after this round; once more to stop at once");
+        output::note("\nstopping after this round; once more to stop at once");
     })?;
     Ok(&INTERRUPTED)
 }

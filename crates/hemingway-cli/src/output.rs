@@ -19,6 +19,11 @@ pub fn lines(lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
     write(|out| lines.into_iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
+/// Says something on stderr. If nobody can hear it, that is no reason to stop.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 fn write(print: impl FnOnce(&mut BufWriter<StdoutLock>) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match print(&mut out).and_then(|()| out.flush()) {

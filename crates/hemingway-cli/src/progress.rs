@@ -3,13 +3,12 @@
 //! Linear convergence is a straight line in the logarithm of the error, so the bar moves by the logarithm and the time
 //! left is read off that line. With several goals and limits the one that is nearest decides.
 
-use std::io::Write;
 use std::time::Duration;
 
 use hemingway::{Point, StopRules};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::words;
+use crate::{output, words};
 
 /// Between two lines where there is no terminal.
 const PAUSE: f64 = 2.0;
@@ -76,8 +75,7 @@ impl Follower {
             }
             Shown::Lines { last } if point.wall_seconds.0 - *last >= PAUSE => {
                 *last = point.wall_seconds.0;
-                // Progress that nobody can see is no reason to stop.
-                let _ = writeln!(std::io::stderr(), "{text}");
+                output::note(&text);
             }
             Shown::Lines { .. } | Shown::Nothing => {}
         }

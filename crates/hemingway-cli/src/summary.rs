@@ -15,6 +15,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
         ("rms error", quality(report.train_rmse, report.test_rmse, words::number)),
+        ("warning", dropped(report)),
         ("model", Some(report.model.display().to_string())),
         ("run", Some(report.run.clone())),
     ]
@@ -85,6 +86,12 @@ fn quality(train: Option<f64>, test: Option<f64>, write: fn(f64) -> String) -> O
         Some(test) => format!("{} on the test data, {train}", write(test)),
         None => train,
     })
+}
+
+fn dropped(report: &TrainReport) -> Option<String> {
+    let values = report.test_dropped_values.filter(|count| *count > 0)?;
+    let values = words::counted(values, "value");
+    Some(format!("{values} of the test data left out, of features that the training data does not have"))
 }
 
 fn next(report: &TrainReport) -> String {

@@ -178,7 +178,8 @@ impl Error {
         match self {
             Error::Train(error) => !matches!(
                 error,
-                hemingway_train::Error::Checkpoint(_)
+                hemingway_train::Error::Spawn { .. }
+                    | hemingway_train::Error::Checkpoint(_)
                     | hemingway_train::Error::WorkerLost
                     | hemingway_train::Error::Observer(_)
             ),

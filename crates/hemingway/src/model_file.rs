@@ -128,11 +128,21 @@ impl ModelFile {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.weights.len() != self.features {
-            return Err(format!("it has {} weights for {} features", self.weights.len(), self.features));
+        let columns = self.transform.columns.as_ref();
+        let counts = [
+            ("weights", self.weights.len()),
+            ("means", columns.map_or(self.features, |columns| columns.mean.len())),
+            ("scales", columns.map_or(self.features, |columns| columns.scale.len())),
+        ];
+        if let Some((what, count)) = counts.iter().find(|(_, count)| *count != self.features) {
+            return Err(format!("it has {count} {what} for {} features", self.features));
         }
-        match self.all_weights().iter().find(|weight| !weight.is_finite()) {
-            Some(weight) => Err(format!("one of its weights is {weight}")),
+        if let Some(weight) = self.all_weights().iter().find(|weight| !weight.is_finite()) {
+            return Err(format!("one of its weights is {weight}"));
+        }
+        let mut scales = columns.into_iter().flat_map(|columns| &columns.scale);
+        match scales.find(|scale| !(**scale > 0.0 && scale.is_finite())) {
+            Some(scale) => Err(format!("one of its scales is {scale}")),
             None => Ok(()),
         }
     }
@@ -181,6 +191,11 @@ mod tests {
         assert_eq!(problem(|m| m["version"] = 2.into()), "it has version 2, known is version 1");
         assert_eq!(problem(|m| m["format"] = "other".into()), "its format is `other`, not `hemingway-model`");
         assert_eq!(problem(|m| m["features"] = 4.into()), "it has 3 weights for 4 features");
+        let columns = |mean: &[f32], scale: &[f32]| serde_json::json!({ "mean": mean, "scale": scale });
+        let two_means = problem(|m| m["transform"]["columns"] = columns(&[0.0; 2], &[1.0; 3]));
+        assert_eq!(two_means, "it has 2 means for 3 features");
+        let no_scale = problem(|m| m["transform"]["columns"] = columns(&[0.0; 3], &[1.0, 0.0, 1.0]));
+        assert_eq!(no_scale, "one of its scales is 0");
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));

@@ -1,6 +1,6 @@
 //! Applies a model to data.
 
-use hemingway_data::{Labels, LoadOptions, load};
+use hemingway_data::{Labels, LoadOptions, load_counting};
 
 use crate::prepare::load_options;
 use crate::{DataRequest, Error, ModelFile, Quality};
@@ -14,6 +14,8 @@ pub struct Predictions {
     pub labels: Labels,
     /// How well they agree with the data's own labels, if it has any.
     pub quality: Option<Quality>,
+    /// Values left out because the model knows no such feature.
+    pub dropped_values: usize,
 }
 
 impl Predictions {
@@ -36,9 +38,10 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
         regression: model.labels == Labels::Numbers,
         ..load_options(request)?
     };
-    let mut data = load(&request.spec, &options)?;
+    let loaded = load_counting(&request.spec, &options)?;
+    let mut data = loaded.dataset;
     model.transform.apply(&mut data);
     let margins = hemingway_train::predict(&data, &model.all_weights());
     let quality = (!data.targets.is_empty()).then(|| Quality::of(&margins, &data));
-    Ok(Predictions { margins, labels: model.labels.clone(), quality })
+    Ok(Predictions { margins, labels: model.labels.clone(), quality, dropped_values: loaded.dropped_values })
 }

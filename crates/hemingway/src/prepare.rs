@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{Dataset, LabelColumn, LoadOptions, Transform, load};
+use hemingway_data::{Dataset, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting};
 use hemingway_train::{Algorithm, Engine, Needs, Problem, Simulated, Threads};
 
 use crate::place::check_writable;
@@ -17,7 +17,7 @@ pub(crate) struct Ready {
     pub data: Dataset,
     pub summary: DatasetSummary,
     pub transform: Transform,
-    pub test: Option<Dataset>,
+    pub test: Option<Loaded>,
     /// Reading the data.
     pub load_seconds: f64,
     /// Scaling it, which the user waits for like for training.
@@ -32,7 +32,7 @@ pub(crate) fn prepare(request: &TrainRequest, choice: &Choice) -> Result<Ready, 
     let problem = problem(request)?;
     let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
     let engine = engine(choice)?;
-    check_engine(engine.as_ref(), algorithm.as_ref(), choice.workers)?;
+    check_engine(engine.as_ref(), algorithm.as_ref(), choice)?;
 
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;
@@ -45,7 +45,7 @@ pub(crate) fn prepare(request: &TrainRequest, choice: &Choice) -> Result<Ready, 
     let transform = Transform::fit(&data, request.data.normalise_rows, request.data.standardise);
     transform.apply(&mut data);
     if let Some(test) = &mut test {
-        transform.apply(test);
+        transform.apply(&mut test.dataset);
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
     Ok(Ready { problem, algorithm, engine, data, summary, transform, test, load_seconds, transform_seconds })
@@ -68,7 +68,7 @@ fn train_options(request: &TrainRequest) -> Result<LoadOptions, Error> {
 }
 
 /// Test data takes its dimension and its classes from the training data.
-fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Dataset>, Error> {
+fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Loaded>, Error> {
     let Some(spec) = &request.test else { return Ok(None) };
     let options = LoadOptions {
         columns: Some(data.matrix.columns()),
@@ -76,8 +76,8 @@ fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Dataset>, 
         positive: None,
         ..train_options(request)?
     };
-    let test = load(spec, &options)?;
-    if test.targets.is_empty() { Err(Error::UnlabelledTest { spec: spec.clone() }) } else { Ok(Some(test)) }
+    let test = load_counting(spec, &options)?;
+    if test.dataset.targets.is_empty() { Err(Error::UnlabelledTest { spec: spec.clone() }) } else { Ok(Some(test)) }
 }
 
 fn problem(request: &TrainRequest) -> Result<Problem, Error> {
@@ -93,9 +93,12 @@ fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
     }
 }
 
-fn check_engine(engine: &dyn Engine, algorithm: &dyn Algorithm, workers: usize) -> Result<(), Error> {
-    if workers == 0 {
-        return Err(hemingway_train::Error::NoWorkers(workers).into());
+fn check_engine(engine: &dyn Engine, algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> {
+    if choice.workers == 0 {
+        return Err(hemingway_train::Error::NoWorkers(0).into());
+    }
+    if let Some(cluster) = &choice.cluster {
+        cluster.check_size(choice.workers)?;
     }
     if engine.offers(algorithm.needs()) {
         return Ok(());

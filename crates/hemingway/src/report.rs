@@ -67,6 +67,9 @@ pub struct TrainReport {
     /// The root of the mean squared error on the test data, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rmse: Option<f64>,
+    /// Test values left out because the training data has no such feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_dropped_values: Option<usize>,
 }
 
 /// How well a model predicts.

@@ -173,7 +173,7 @@ impl Task<'_> {
     fn report(&self, outcome: &Run) -> TrainReport {
         let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, &outcome.model.weights), data);
         let train = quality(&self.ready.data);
-        let test = self.ready.test.as_ref().map(quality);
+        let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
         TrainReport {
             run: self.run.id.clone(),
             model: self.request.model.clone().unwrap_or_else(|| self.place.model(&self.run.id)),
@@ -202,6 +202,7 @@ impl Task<'_> {
             train_rmse: train.rmse(),
             test_accuracy: test.and_then(Quality::accuracy),
             test_rmse: test.and_then(Quality::rmse),
+            test_dropped_values: self.ready.test.as_ref().map(|test| test.dropped_values),
         }
     }
 }

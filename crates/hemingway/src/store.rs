@@ -13,6 +13,8 @@ mod runs;
 mod schema;
 mod trace;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,6 +69,7 @@ impl Store {
         if file.is_dir() {
             return Err(Error::IsDirectory { file: file.to_path_buf() });
         }
+        check_header(file)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let opened = Connection::open_with_flags(file, flags).and_then(|connection| {
             connection.busy_timeout(PATIENCE)?;
@@ -81,4 +84,13 @@ impl Store {
     fn error(&self) -> impl Fn(rusqlite::Error) -> Error {
         |error| Error::store(&self.file, error)
     }
+}
+
+/// SQLite takes a very short file for an empty database and would write over it.
+fn check_header(file: &Path) -> Result<(), Error> {
+    const HEADER: &[u8] = b"SQLite format 3\0";
+    let Ok(mut opened) = File::open(file) else { return Ok(()) };
+    let mut start = [0; HEADER.len()];
+    let read = opened.read(&mut start).map_err(|source| Error::Read { file: file.to_path_buf(), source })?;
+    if read == 0 || start == HEADER { Ok(()) } else { Err(Error::NotAStore { file: file.to_path_buf() }) }
 }

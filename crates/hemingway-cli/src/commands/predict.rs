@@ -30,6 +30,7 @@ fn as_json(predictions: &Predictions) -> serde_json::Value {
         "labels": predictions.labels,
         "predictions": (0..rows).map(|row| predictions.label(row)).collect::<Vec<_>>(),
         "margins": predictions.margins,
+        "dropped_values": predictions.dropped_values,
     });
     match predictions.quality {
         Some(Quality::Accuracy(share)) => object["accuracy"] = share.into(),
@@ -43,8 +44,12 @@ fn as_json(predictions: &Predictions) -> serde_json::Value {
 fn report(predictions: &Predictions) {
     let rows = words::counted(predictions.margins.len(), "row");
     match predictions.quality {
-        Some(Quality::Accuracy(share)) => eprintln!("{rows}, {} right", words::share(share)),
-        Some(Quality::Rmse(error)) => eprintln!("{rows}, rms error {}", words::number(error)),
-        None => eprintln!("{rows}"),
+        Some(Quality::Accuracy(share)) => output::note(&format!("{rows}, {} right", words::share(share))),
+        Some(Quality::Rmse(error)) => output::note(&format!("{rows}, rms error {}", words::number(error))),
+        None => output::note(&rows),
+    }
+    if predictions.dropped_values > 0 {
+        let values = words::counted(predictions.dropped_values, "value");
+        output::note(&format!("warning: {values} left out, of features that the model does not know"));
     }
 }

@@ -20,7 +20,7 @@ pub fn run(arguments: Runs) -> anyhow::Result<ExitCode> {
         output::json(&json!({ "store": place.store(), "runs": runs }))?;
     } else if runs.is_empty() {
         output::text(&format!("no runs yet in {}\n", place.store().display()))?;
-        eprintln!("hint: `hemingway train` makes the first");
+        output::note("hint: `hemingway train` makes the first");
     } else {
         output::text(&table(&runs))?;
     }

@@ -18,7 +18,7 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     let run = store.run(&arguments.run)?;
     let points = store.points(&run)?;
     if arguments.json {
-        output::json(&as_json(&run, &points))?;
+        output::json(&as_json(&run, &points, store.checkpoint_round(&run)?))?;
     } else {
         output::text(&format!("{}\n{}{}", table(&settings(&run)), way(&points), end(&run)))?;
     }
@@ -106,7 +106,7 @@ fn end(run: &StoredRun) -> String {
     }
 }
 
-fn as_json(run: &StoredRun, points: &[Point]) -> Value {
+fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>) -> Value {
     json!({
         "run": run.id,
         "created": run.created,
@@ -117,6 +117,7 @@ fn as_json(run: &StoredRun, points: &[Point]) -> Value {
         "dataset": run.dataset,
         "process": { "pid": run.owner.pid, "host": run.owner.host },
         "points": points,
+        "checkpoint_round": checkpoint_round,
         "report": run.report,
         "failure": run.failure,
     })

@@ -58,6 +58,13 @@ impl Store {
         Ok(state.map(|bytes| Checkpoint::from_bytes(&bytes)).transpose()?)
     }
 
+    /// The round of the state to go on from, if there is one yet.
+    pub fn checkpoint_round(&self, run: &StoredRun) -> Result<Option<u64>, Error> {
+        let query = "SELECT round FROM checkpoints WHERE run = ?1";
+        let round = self.connection.query_row(query, [run.number], |row| row.get::<_, i64>(0));
+        Ok(round.optional().map_err(self.error())?.map(|round| round as u64))
+    }
+
     /// Forgets the points after a round: the run is about to be there again.
     pub fn forget_points_after(&self, run: &StoredRun, round: u64) -> Result<(), Error> {
         let delete = "DELETE FROM points WHERE run = ?1 AND round > ?2";

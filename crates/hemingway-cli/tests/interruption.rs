@@ -1,0 +1,143 @@
+//! Runs that do not end by themselves: killed, interrupted, resumed, two at once.
+
+mod sandbox;
+
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+use sandbox::{Sandbox, read_json, wait};
+use serde_json::Value;
+
+/// Goes on until it is stopped: tiny steps on a problem that needs many.
+const ENDLESS: &[&str] = &[
+    "train",
+    "synthetic:text,rows=2000,features=500",
+    "--lambda=1e-7",
+    "--error=1e-14",
+    "--local-steps=20",
+    "--checkpoint-every=1ms",
+    "--score-every=10",
+];
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+fn scored(run: &Value) -> bool {
+    run["points"].as_array().is_some_and(|points| !points.is_empty())
+}
+
+fn can_resume(run: &Value) -> bool {
+    scored(run) && run["checkpoint_round"].is_u64()
+}
+
+#[test]
+fn a_killed_run_is_seen_shown_and_resumed() {
+    let sandbox = Sandbox::new();
+    let mut child = sandbox.start(ENDLESS);
+    let before = sandbox.wait_for_run(can_resume);
+    assert_eq!(before["status"], "running");
+    let id = before["run"].as_str().unwrap();
+    let refused = sandbox.run(&["train", "--resume", id]);
+    assert!(refused.stderr.contains("is still being trained by process"), "{}", refused.stderr);
+    assert_eq!(refused.code, Some(2));
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let runs = sandbox.json(&["runs", "--json"]);
+    assert_eq!(runs["runs"][0]["status"], "died");
+    assert!(sandbox.run(&["runs"]).stdout.contains("interrupted (died)"));
+    let shown = sandbox.run(&["show", id]);
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.stdout.contains(&format!("hemingway train --resume {id}")), "{}", shown.stdout);
+
+    let reached = sandbox.json(&["show", id, "--json"])["checkpoint_round"].as_u64().unwrap();
+    let rounds = (reached + 10).to_string();
+    let report = sandbox.json(&["train", "--resume", id, "--rounds", &rounds, "--json"]);
+    assert_eq!(report["run"], id);
+    assert_eq!(report["rounds"], reached + 10);
+    let after = sandbox.json(&["show", id, "--json"]);
+    assert_eq!(after["status"], "done");
+    let rounds: Vec<u64> = after["points"].as_array().unwrap().iter().map(|p| p["round"].as_u64().unwrap()).collect();
+    assert!(rounds.windows(2).all(|pair| pair[0] < pair[1]), "{rounds:?}");
+    assert_eq!(rounds.last(), Some(&(reached + 10)));
+}
+
+#[test]
+fn a_killed_simulation_resumes_to_the_same_bits() {
+    let settings = [
+        "train",
+        "synthetic:text,rows=2000,features=500",
+        "--engine=simulated",
+        "--workers=4",
+        "--lambda=1e-6",
+        "--local-steps=20",
+        "--rounds=10000",
+        "--score-every=100",
+        "--seed=7",
+        "--checkpoint-every=1ms",
+        "--json",
+        "--model=model.json",
+    ];
+    let whole = Sandbox::new();
+    let uninterrupted = whole.json(&settings);
+
+    let killed = Sandbox::new();
+    let mut child = killed.start(&settings);
+    killed.wait_for_run(can_resume);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(killed.json(&["runs", "--json"])["runs"][0]["status"], "died", "killed too late");
+    let resumed = killed.json(&["train", "--resume", "last", "--json"]);
+
+    let weights = |sandbox: &Sandbox| read_json(sandbox.work.path().join("model.json"))["weights"].clone();
+    assert_eq!(weights(&killed), weights(&whole));
+    for field in ["rounds", "primal", "dual", "certified_error", "stop"] {
+        assert_eq!(resumed[field], uninterrupted[field], "{field}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_saves_its_model() {
+    for name in [Signal::INT, Signal::TERM] {
+        let sandbox = Sandbox::new();
+        let child = sandbox.start(&[ENDLESS, &["--json"]].concat());
+        sandbox.wait_for_run(scored);
+        signal(&child, name);
+        let outcome = wait(child);
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        let report = outcome.json();
+        assert_eq!(report["stop"], "interrupted");
+        assert_eq!(report["goal_reached"], false);
+        let model = report["model"].as_str().unwrap();
+        assert_eq!(read_json(model)["format"], "hemingway-model");
+        let predicted = sandbox.run(&["predict", model, "synthetic:text,rows=5,features=500"]);
+        assert_eq!(predicted.stdout.lines().count(), 5, "{}", predicted.stderr);
+        assert!(sandbox.run(&["runs"]).stdout.contains("interrupted"));
+    }
+}
+
+#[test]
+fn two_runs_share_one_store() {
+    let sandbox = Sandbox::new();
+    let arguments = |seed| ["train", "data.libsvm", "--json", "--score-every=1", "--error=1e-6", "--seed", seed];
+    let children: Vec<Child> = ["1", "2", "3", "4"].map(|seed| sandbox.start(&arguments(seed))).into();
+    for child in children {
+        let outcome = wait(child);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    }
+    let runs = sandbox.json(&["runs", "--json"]);
+    let runs = runs["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 4);
+    assert!(runs.iter().all(|run| run["status"] == "done" && run["goal_reached"] == true));
+}
+
+#[test]
+fn changed_data_is_not_resumed() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["train", "data.libsvm", "--json"]);
+    sandbox.write("data.libsvm", &format!("{}+1 1:1\n", sandbox::DATA));
+    let outcome = sandbox.run(&["train", "--resume", "last", "--error", "1e-9"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("has changed: it had 10 rows"), "{}", outcome.stderr);
+}

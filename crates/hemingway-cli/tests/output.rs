@@ -1,0 +1,193 @@
+//! What commands print: for people, for programs, and for readers that leave early.
+
+mod sandbox;
+
+use std::process::Stdio;
+
+use sandbox::{Sandbox, finish, read_json};
+
+#[test]
+fn the_report_has_every_field() {
+    let sandbox = Sandbox::new();
+    let report = sandbox.json(&["train", "data.libsvm", "--test", "data.libsvm", "--json"]);
+    for field in [
+        "algorithm", "parameters", "workers", "engine", "rounds", "seconds", "wall_seconds", "load_seconds",
+        "scoring_seconds", "primal", "dual", "certified_error", "relative_to_start", "stop", "goal_reached", "model",
+        "run", "seed", "loss", "lambda", "dataset", "train_accuracy", "test_accuracy",
+    ] {
+        assert!(!report[field].is_null(), "{field} is missing: {report}");
+    }
+    assert_eq!(report["stop"], "error");
+    assert_eq!(report["loss"], "logistic");
+    assert_eq!(report["train_accuracy"], report["test_accuracy"]);
+    assert_eq!(report["dataset"]["rows"], 10);
+    assert_eq!(report["dataset"]["labels"]["classes"]["positive"], "+1");
+    assert!(report["certified_error"].as_f64().unwrap() <= 1e-3);
+}
+
+#[test]
+fn a_newcomer_is_told_what_happened() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["train", "data.libsvm"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    insta::with_settings!({ filters => [
+        (r"/\S*/models/[0-9a-z]{5}\.json", "MODEL"),
+        (r"/\S*/data\.libsvm", "data.libsvm"),
+        (r"(run  +|show )[0-9a-z]{5}", "${1}RUN"),
+        (r"[0-9.]+ (µs|ms|s)\b", "TIME"),
+        (r"0\.[0-9]{4,}", "NUMBER"),
+        (r"[0-9]+ rounds?", "ROUNDS"),
+        (r"within [0-9.e-]+ %", "within ERROR %"),
+    ] }, {
+        insta::assert_snapshot!(outcome.stdout, @"");
+    });
+}
+
+#[test]
+fn runs_and_show_print_tables() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.json(&["train", "data.libsvm", "--json"])["run"].as_str().unwrap().to_owned();
+    let runs = sandbox.run(&["runs"]).stdout;
+    assert_eq!(runs.lines().count(), 2, "{runs}");
+    assert!(runs.contains(&id) && runs.contains("data.libsvm") && runs.contains("cocoa"), "{runs}");
+    let shown = sandbox.run(&["show", &id]).stdout;
+    for text in [&id, "10 rows, 4 features", "logistic loss, lambda 0.0001", "lower bound", "within"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    assert_eq!(sandbox.run(&["show", "last"]).stdout, shown);
+    assert_eq!(sandbox.json(&["show", &id, "--json"])["report"]["run"], id.as_str());
+}
+
+#[test]
+fn no_runs_yet() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["runs"]);
+    assert_eq!(outcome.code, Some(0));
+    assert!(outcome.stdout.starts_with("no runs yet"));
+    assert_eq!(sandbox.json(&["runs", "--json"])["runs"].as_array().unwrap().len(), 0);
+    assert!(sandbox.home_is_empty(), "looking writes nothing");
+}
+
+#[test]
+fn predictions_come_back_in_the_words_of_the_data() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", "kind,a,b\nspam,1,0.1\nham,-1,0.2\nspam,0.9,-0.3\nham,-0.8,0\n");
+    sandbox.write("new.csv", "a,b\n2,0\n-2,0\n");
+    let options = ["--label", "kind", "--standardise", "--bias", "--model", "model.json", "--json"];
+    let report = sandbox.json(&[&["train", "train.csv"], options.as_slice()].concat());
+    assert_eq!(report["train_accuracy"], 1.0);
+    let predicted = sandbox.run(&["predict", "model.json", "train.csv", "--label", "kind"]);
+    assert_eq!(predicted.stdout, "spam\nham\nspam\nham\n");
+    assert!(predicted.stderr.contains("4 rows, 100.00 % right"), "{}", predicted.stderr);
+    let predicted = sandbox.run(&["predict", "model.json", "new.csv", "--label", "none"]);
+    assert_eq!(predicted.stdout, "spam\nham\n", "{}", predicted.stderr);
+    let margins = sandbox.run(&["predict", "model.json", "new.csv", "--label", "none", "--margins"]).stdout;
+    let signs: Vec<bool> = margins.lines().map(|line| line.parse::<f64>().unwrap() > 0.0).collect();
+    assert_eq!(signs, [true, false]);
+    let json = sandbox.json(&["predict", "model.json", "train.csv", "--label", "kind", "--json"]);
+    assert_eq!(json["accuracy"], 1.0);
+    assert_eq!(json["predictions"][1], "ham");
+}
+
+#[test]
+fn regression_is_measured_by_its_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("line.csv", "x,y\n0,1\n1,3\n2,5\n3,7\n4,9\n");
+    let arguments = ["train", "line.csv", "--label", "y", "--regression", "--bias", "--lambda", "1e-6", "--json"];
+    let report = sandbox.json(&[arguments.as_slice(), &["--test", "line.csv"]].concat());
+    assert_eq!(report["loss"], "squared");
+    assert!(report["test_rmse"].as_f64().unwrap() < 0.1, "{report}");
+    assert!(report["train_accuracy"].is_null());
+}
+
+#[test]
+fn the_model_says_what_it_is() {
+    let sandbox = Sandbox::new();
+    let report = sandbox.json(&["train", "data.libsvm", "--model", "m.json", "--json"]);
+    let model = read_json(sandbox.work.path().join("m.json"));
+    assert_eq!(model["format"], "hemingway-model");
+    assert_eq!(model["version"], 1);
+    assert_eq!(model["features"], 4);
+    assert_eq!(model["weights"].as_array().unwrap().len(), 4);
+    assert!(model["bias"].is_null());
+    assert_eq!(model["run"], report["run"]);
+}
+
+#[test]
+fn limits_that_come_before_the_goal_exit_with_3() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["train", "data.libsvm", "--error", "1e-13", "--rounds", "1", "--local-steps", "1"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("Stopped before the goal: the rounds were used up"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("hemingway train --resume"), "{}", outcome.stdout);
+    let alone = sandbox.run(&["train", "data.libsvm", "--rounds", "1"]);
+    assert_eq!(alone.code, Some(0), "a limit on its own is a goal");
+}
+
+#[test]
+fn text_is_plain_unless_someone_looks() {
+    let sandbox = Sandbox::new();
+    for (name, value) in [("CLICOLOR_FORCE", "0"), ("NO_COLOR", "1")] {
+        for arguments in [&["train", "data.libsvm"][..], &["train", "missing"], &["algorithms"], &["show", "last"]] {
+            let mut command = sandbox.command(arguments);
+            command.env(name, value);
+            let outcome = finish(command);
+            assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains('\x1b'), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_may_leave_early() {
+    let sandbox = Sandbox::new();
+    let model = sandbox.json(&["train", "data.libsvm", "--json"])["model"].as_str().unwrap().to_owned();
+    for arguments in [&["runs"][..], &["algorithms"], &["show", "last"], &["predict", &model, "data.libsvm"]] {
+        let mut child = sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let sandbox = Sandbox::new();
+    for command in ["train", "predict", "runs", "show", "algorithms"] {
+        let outcome = sandbox.run(&[command, "--help"]);
+        assert_eq!(outcome.code, Some(0));
+        assert!(outcome.stdout.contains("Example"), "{command}");
+        assert!(outcome.stdout.contains("--json"), "{command}");
+    }
+    assert!(sandbox.home_is_empty());
+}
+
+#[test]
+fn the_catalogue_is_listed() {
+    let sandbox = Sandbox::new();
+    let json = sandbox.json(&["algorithms", "--json"]);
+    let names: Vec<&str> =
+        json["algorithms"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    let text = sandbox.run(&["algorithms"]).stdout;
+    assert!(names.contains(&"cocoa") && names.contains(&"cocoa-plus"), "{names:?}");
+    assert!(names.iter().all(|name| text.contains(name)), "{text}");
+}
+
+#[test]
+fn nothing_but_the_result_with_quiet() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["train", "data.libsvm", "--quiet", "--json"]);
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model() {
+    let sandbox = Sandbox::new();
+    let weights = |name: &str| {
+        let engine = ["--engine", "simulated", "--workers", "3", "--seed", "5", "--model", name];
+        sandbox.json(&[&["train", "data.libsvm", "--json"], engine.as_slice()].concat());
+        read_json(sandbox.work.path().join(name))["weights"].clone()
+    };
+    assert_eq!(weights("a.json"), weights("b.json"));
+}
