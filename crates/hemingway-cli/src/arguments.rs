@@ -72,7 +72,13 @@ pub struct Train {
     pub loss: Option<Loss>,
 
     /// Strength of the L2 penalty
-    #[arg(long, value_name = "NUMBER", default_value = "1e-4", allow_negative_numbers = true, help_heading = "Problem")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "1e-4",
+        allow_negative_numbers = true,
+        help_heading = "Problem"
+    )]
     pub lambda: f64,
 
     /// Give the model a constant term, which the penalty leaves alone
@@ -324,7 +330,9 @@ mod tests {
 
     #[test]
     fn times_are_read_with_their_units() {
-        for (text, expected) in [("60", 60.0), ("60s", 60.0), ("2m", 120.0), ("1h", 3600.0), ("500ms", 0.5), ("1.5 s", 1.5)] {
+        for (text, expected) in
+            [("60", 60.0), ("60s", 60.0), ("2m", 120.0), ("1h", 3600.0), ("500ms", 0.5), ("1.5 s", 1.5)]
+        {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
         for text in ["", "s", "-1", "0", "1d", "nan", "inf", "1 2"] {

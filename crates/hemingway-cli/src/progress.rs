@@ -155,8 +155,12 @@ mod tests {
 
     #[test]
     fn the_nearest_limit_decides() {
-        let rules =
-            StopRules { error: Some(1e-4), within: Some(Seconds(10.0)), rounds: Some(100), ..Default::default() };
+        let rules = StopRules {
+            error: Some(1e-4),
+            within: Some(Seconds(10.0)),
+            rounds: Some(100),
+            ..Default::default()
+        };
         assert_eq!(fraction(&rules, &point(1, 1.0, 1.0), &point(30, 9.0, 1e-2)), 0.9);
     }
 

@@ -30,7 +30,10 @@ pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
         (Some(error), false) => format!("within {} of the best possible objective", words::percent(error)),
         (Some(error), true) => {
-            format!("the best possible objective is lower by at most {} of where it began", words::percent(error))
+            format!(
+                "the best possible objective is lower by at most {} of where it began",
+                words::percent(error)
+            )
         }
         (None, _) => "nothing about how far the best possible objective is".to_owned(),
     }
@@ -38,13 +41,17 @@ pub fn proved(report: &TrainReport) -> String {
 
 /// Names on the left, texts on the right.
 pub fn table(rows: &[(&str, String)]) -> String {
-    rows.iter().map(|(name, text)| format!("  {}{text}\n", console::style(format!("{name:<12}")).bold())).collect()
+    rows.iter()
+        .map(|(name, text)| format!("  {}{text}\n", console::style(format!("{name:<12}")).bold()))
+        .collect()
 }
 
 fn headline(report: &TrainReport) -> String {
     let text = match report.stop {
         Stop::Interrupted => "Interrupted; the best model so far is saved.".to_owned(),
-        Stop::Diverged => "Diverged: the objective grew without bound. The best model seen is saved.".to_owned(),
+        Stop::Diverged => {
+            "Diverged: the objective grew without bound. The best model seen is saved.".to_owned()
+        }
         stop if report.goal_reached => format!("Trained: {}.", stop.reason()),
         stop => format!("Stopped before the goal: {}. The best model so far is saved.", stop.reason()),
     };

@@ -5,7 +5,8 @@ use hemingway::data::Labels;
 /// 60000 → `60,000`.
 pub fn count(number: usize) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
 }
 
@@ -98,10 +99,19 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        assert_eq!([count(7), count(999), count(60_000), count(1_234_567)], ["7", "999", "60,000", "1,234,567"]);
-        assert_eq!([percent(0.00084), percent(0.012), percent(0.45), percent(3e-9)], ["0.084 %", "1.2 %", "45 %", "3.0e-7 %"]);
+        assert_eq!(
+            [count(7), count(999), count(60_000), count(1_234_567)],
+            ["7", "999", "60,000", "1,234,567"]
+        );
+        assert_eq!(
+            [percent(0.00084), percent(0.012), percent(0.45), percent(3e-9)],
+            ["0.084 %", "1.2 %", "45 %", "3.0e-7 %"]
+        );
         assert_eq!(percent(0.0001), "0.010 %");
-        assert_eq!([number(0.0878120501), number(12.5), number(1e-9)], ["0.0878121", "12.5000", "1.00000e-9"]);
+        assert_eq!(
+            [number(0.0878120501), number(12.5), number(1e-9)],
+            ["0.0878121", "12.5000", "1.00000e-9"]
+        );
         assert_eq!([duration(0.42), duration(3.14159), duration(200.0)], ["420 ms", "3.14 s", "3 min 20 s"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);

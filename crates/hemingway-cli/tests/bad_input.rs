@@ -47,9 +47,15 @@ fn settings_out_of_range() {
 
 #[test]
 fn names_that_do_not_exist() {
-    check(&["train", "data.libsvm", "--algorithm", "coco"], &["coco", "did you mean `cocoa`?", "hemingway algorithms"]);
+    check(
+        &["train", "data.libsvm", "--algorithm", "coco"],
+        &["coco", "did you mean `cocoa`?", "hemingway algorithms"],
+    );
     check(&["train", "data.libsvm", "--loss", "hing"], &["hing", "hinge", "logistic"]);
-    check(&["train", "data.libsvm", "--engine", "thread"], &["there is no engine `thread`", "threads or simulated"]);
+    check(
+        &["train", "data.libsvm", "--engine", "thread"],
+        &["there is no engine `thread`", "threads or simulated"],
+    );
     check(&["train", "embedded:iris"], &["iris", "embedded:mnist"]);
     check(&["train", "synthetic:nothing"], &["nothing"]);
     check(&["train", "data.libsvm", "--format", "arff"], &["arff", "libsvm"]);
@@ -76,7 +82,11 @@ fn files_that_are_missing_or_broken() {
     check_in(&sandbox, &["train", "many.csv"], &["3 classes", "--positive"]);
     check_in(&sandbox, &["train", "data.libsvm", "--positive", "7"], &["7"]);
     check_in(&sandbox, &["train", "data.libsvm", "--label", "none"], &["training needs labels"]);
-    check_in(&sandbox, &["train", "data.libsvm", "--loss", "hinge", "--regression"], &["hinge", "--loss squared"]);
+    check_in(
+        &sandbox,
+        &["train", "data.libsvm", "--loss", "hinge", "--regression"],
+        &["hinge", "--loss squared"],
+    );
 }
 
 #[test]
@@ -84,8 +94,16 @@ fn cluster_files() {
     let sandbox = Sandbox::new();
     sandbox.write("bad.toml", "machines = 3");
     sandbox.write("small.toml", "[[machines]]\nname = \"one\"\ncount = 2\n");
-    check_in(&sandbox, &["train", "data.libsvm", "--cluster", "missing.toml"], &["missing.toml", "cannot read"]);
-    check_in(&sandbox, &["train", "data.libsvm", "--cluster", "bad.toml"], &["cluster file", "bad.toml", "machines"]);
+    check_in(
+        &sandbox,
+        &["train", "data.libsvm", "--cluster", "missing.toml"],
+        &["missing.toml", "cannot read"],
+    );
+    check_in(
+        &sandbox,
+        &["train", "data.libsvm", "--cluster", "bad.toml"],
+        &["cluster file", "bad.toml", "machines"],
+    );
     check_in(&sandbox, &["train", "data.libsvm", "--cluster", "small.toml", "--workers", "3"], &["3"]);
     let threads = ["train", "data.libsvm", "--cluster", "small.toml", "--engine", "threads"];
     check_in(&sandbox, &threads, &["simulated machines", "hint:"]);
@@ -97,7 +115,10 @@ fn places_to_write_to() {
     check(&["train", "data.libsvm", "--model", "."], &["is a directory"]);
     check(&["train", "data.libsvm", "--store", "no/such/store.sqlite"], &["no directory", "no/such"]);
     check(&["train", "data.libsvm", "--store", "."], &["is a directory"]);
-    check(&["train", "data.libsvm", "--store", "data.libsvm"], &["data.libsvm is not a Hemingway store", "--store FILE"]);
+    check(
+        &["train", "data.libsvm", "--store", "data.libsvm"],
+        &["data.libsvm is not a Hemingway store", "--store FILE"],
+    );
 }
 
 #[test]

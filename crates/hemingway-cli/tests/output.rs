@@ -11,9 +11,29 @@ fn the_report_has_every_field() {
     let sandbox = Sandbox::new();
     let report = sandbox.json(&["train", "data.libsvm", "--test", "data.libsvm", "--json"]);
     for field in [
-        "algorithm", "parameters", "workers", "engine", "rounds", "seconds", "wall_seconds", "load_seconds",
-        "scoring_seconds", "primal", "dual", "certified_error", "relative_to_start", "stop", "goal_reached", "model",
-        "run", "seed", "loss", "lambda", "dataset", "train_accuracy", "test_accuracy",
+        "algorithm",
+        "parameters",
+        "workers",
+        "engine",
+        "rounds",
+        "seconds",
+        "wall_seconds",
+        "load_seconds",
+        "scoring_seconds",
+        "primal",
+        "dual",
+        "certified_error",
+        "relative_to_start",
+        "stop",
+        "goal_reached",
+        "model",
+        "run",
+        "seed",
+        "loss",
+        "lambda",
+        "dataset",
+        "train_accuracy",
+        "test_accuracy",
     ] {
         assert!(!report[field].is_null(), "{field} is missing: {report}");
     }
@@ -39,7 +59,23 @@ fn a_newcomer_is_told_what_happened() {
         (r"[0-9]+ rounds?", "ROUNDS"),
         (r"within [0-9.e-]+ %", "within ERROR %"),
     ] }, {
-        insta::assert_snapshot!(outcome.stdout, @"");
+        insta::assert_snapshot!(outcome.stdout, @r"
+        Trained: the certified error reached the goal.
+
+          data        data.libsvm: 10 rows, 4 features
+          labels      +1 → +1, -1 → −1
+          method      logistic loss, cocoa with 1 worker on the threads engine
+          time        TIME training in ROUNDS; waited TIME for loading, TIME for the model
+          objective   NUMBER; no model has less than NUMBER
+          proved      within ERROR % of the best possible objective
+          accuracy    100.00 % on the training data
+          model       MODEL
+          run         RUN
+
+        Next:
+          hemingway predict MODEL DATA
+          hemingway show RUN
+        ");
     });
 }
 
@@ -93,7 +129,8 @@ fn predictions_come_back_in_the_words_of_the_data() {
 fn regression_is_measured_by_its_error() {
     let sandbox = Sandbox::new();
     sandbox.write("line.csv", "x,y\n0,1\n1,3\n2,5\n3,7\n4,9\n");
-    let arguments = ["train", "line.csv", "--label", "y", "--regression", "--bias", "--lambda", "1e-6", "--json"];
+    let arguments =
+        ["train", "line.csv", "--label", "y", "--regression", "--bias", "--lambda", "1e-6", "--json"];
     let report = sandbox.json(&[arguments.as_slice(), &["--test", "line.csv"]].concat());
     assert_eq!(report["loss"], "squared");
     assert!(report["test_rmse"].as_f64().unwrap() < 0.1, "{report}");
@@ -116,9 +153,14 @@ fn the_model_says_what_it_is() {
 #[test]
 fn limits_that_come_before_the_goal_exit_with_3() {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.run(&["train", "data.libsvm", "--error", "1e-13", "--rounds", "1", "--local-steps", "1"]);
+    let outcome =
+        sandbox.run(&["train", "data.libsvm", "--error", "1e-13", "--rounds", "1", "--local-steps", "1"]);
     assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("Stopped before the goal: the rounds were used up"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("Stopped before the goal: the rounds were used up"),
+        "{}",
+        outcome.stdout
+    );
     assert!(outcome.stdout.contains("hemingway train --resume"), "{}", outcome.stdout);
     let alone = sandbox.run(&["train", "data.libsvm", "--rounds", "1"]);
     assert_eq!(alone.code, Some(0), "a limit on its own is a goal");
@@ -128,7 +170,9 @@ fn limits_that_come_before_the_goal_exit_with_3() {
 fn text_is_plain_unless_someone_looks() {
     let sandbox = Sandbox::new();
     for (name, value) in [("CLICOLOR_FORCE", "0"), ("NO_COLOR", "1")] {
-        for arguments in [&["train", "data.libsvm"][..], &["train", "missing"], &["algorithms"], &["show", "last"]] {
+        for arguments in
+            [&["train", "data.libsvm"][..], &["train", "missing"], &["algorithms"], &["show", "last"]]
+        {
             let mut command = sandbox.command(arguments);
             command.env(name, value);
             let outcome = finish(command);
@@ -141,8 +185,10 @@ fn text_is_plain_unless_someone_looks() {
 fn a_reader_may_leave_early() {
     let sandbox = Sandbox::new();
     let model = sandbox.json(&["train", "data.libsvm", "--json"])["model"].as_str().unwrap().to_owned();
-    for arguments in [&["runs"][..], &["algorithms"], &["show", "last"], &["predict", &model, "data.libsvm"]] {
-        let mut child = sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for arguments in [&["runs"][..], &["algorithms"], &["show", "last"], &["predict", &model, "data.libsvm"]]
+    {
+        let mut child =
+            sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

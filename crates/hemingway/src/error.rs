@@ -196,7 +196,9 @@ impl Error {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
-            Error::WriteModel { .. } => Some("go on with `train --resume RUN --model FILE`: nothing learned is lost"),
+            Error::WriteModel { .. } => {
+                Some("go on with `train --resume RUN --model FILE`: nothing learned is lost")
+            }
             Error::NoDirectory { .. } => Some("create the directory first"),
             Error::IsDirectory { .. } => Some("add a file name"),
             Error::Model { .. } => Some("`hemingway train --model FILE` writes a model"),

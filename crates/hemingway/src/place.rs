@@ -21,7 +21,8 @@ impl Place {
     /// `$XDG_DATA_HOME/hemingway/store.sqlite`, else `$HOME/.local/share/hemingway/store.sqlite`.
     pub fn usual() -> Result<Place, Error> {
         let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
+        let data =
+            absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
         let data = data.ok_or(Error::NoHome)?;
         Ok(Place { store: data.join("hemingway").join("store.sqlite"), chosen: false })
     }
@@ -39,7 +40,8 @@ impl Place {
     /// Makes the folder of a model that goes where [`Place::model`] says.
     pub(crate) fn make_model_folder(&self, model: &Path) -> Result<(), Error> {
         let folder = model.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(|source| Error::WriteModel { file: model.to_path_buf(), source })
+        std::fs::create_dir_all(folder)
+            .map_err(|source| Error::WriteModel { file: model.to_path_buf(), source })
     }
 
     /// Whether a store could be made here, as far as one can tell without writing.

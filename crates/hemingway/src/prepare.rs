@@ -77,7 +77,11 @@ fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Loaded>, E
         ..train_options(request)?
     };
     let test = load_counting(spec, &options)?;
-    if test.dataset.targets.is_empty() { Err(Error::UnlabelledTest { spec: spec.clone() }) } else { Ok(Some(test)) }
+    if test.dataset.targets.is_empty() {
+        Err(Error::UnlabelledTest { spec: spec.clone() })
+    } else {
+        Ok(Some(test))
+    }
 }
 
 fn problem(request: &TrainRequest) -> Result<Problem, Error> {
@@ -108,7 +112,8 @@ fn check_engine(engine: &dyn Engine, algorithm: &dyn Algorithm, choice: &Choice)
         Needs::Neighbours => "messages between neighbours",
         Needs::SharedVector => "shared vector",
     };
-    Err(hemingway_train::Error::Unsupported { engine: engine.name(), algorithm: algorithm.name(), needs }.into())
+    Err(hemingway_train::Error::Unsupported { engine: engine.name(), algorithm: algorithm.name(), needs }
+        .into())
 }
 
 fn check_workers(workers: usize, data: &Dataset) -> Result<(), Error> {

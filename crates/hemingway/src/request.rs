@@ -150,7 +150,9 @@ impl TrainRequest {
         positive("--within", within.map(|limit| limit.0))?;
         positive("--checkpoint-every", Some(self.checkpoint_every.0))?;
         match (objective, rounds, self.scoring) {
-            (Some(value), _, _) if !value.is_finite() => out_of_range("--objective", value, "a finite number"),
+            (Some(value), _, _) if !value.is_finite() => {
+                out_of_range("--objective", value, "a finite number")
+            }
             (_, Some(0), _) => out_of_range("--rounds", 0.0, "at least 1"),
             (_, _, Scoring::Every(0)) => out_of_range("--score-every", 0.0, "at least 1"),
             _ => Ok(()),

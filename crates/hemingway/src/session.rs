@@ -11,7 +11,8 @@ use hemingway_train::{Checkpoint, Cluster, Event, Job, Machine, Point, Run};
 use crate::default_choice::choose;
 use crate::prepare::{Ready, prepare};
 use crate::{
-    Changes, Choice, Error, FORMAT, ModelFile, Place, Quality, Store, StoredRun, TrainReport, TrainRequest, VERSION,
+    Changes, Choice, Error, FORMAT, ModelFile, Place, Quality, Store, StoredRun, TrainReport, TrainRequest,
+    VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -65,7 +66,8 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
     let from = store.checkpoint(&run)?;
     store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
     let from = from.as_ref();
-    Task { place, store: &store, run: &run, request: &request, choice: &choice, ready: &ready, from }.carry_out(watch)
+    Task { place, store: &store, run: &run, request: &request, choice: &choice, ready: &ready, from }
+        .carry_out(watch)
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
@@ -124,7 +126,8 @@ impl Task<'_> {
             interrupt: Some(watch.interrupt),
         };
         let observe = &mut *watch.observe;
-        let outcome = self.ready.engine.run(&job, &mut |event| self.record(event, observe).map_err(refuse))?;
+        let outcome =
+            self.ready.engine.run(&job, &mut |event| self.record(event, observe).map_err(refuse))?;
         Ok(outcome)
     }
 
@@ -171,7 +174,8 @@ impl Task<'_> {
     }
 
     fn report(&self, outcome: &Run) -> TrainReport {
-        let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, &outcome.model.weights), data);
+        let quality =
+            |data: &Dataset| Quality::of(&hemingway_train::predict(data, &outcome.model.weights), data);
         let train = quality(&self.ready.data);
         let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
         TrainReport {

@@ -40,8 +40,10 @@ impl Store {
         let file = place.store();
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder {
-            std::fs::create_dir_all(folder)
-                .map_err(|source| Error::StoreUnwritable { file: file.to_path_buf(), source: source.into() })?;
+            std::fs::create_dir_all(folder).map_err(|source| Error::StoreUnwritable {
+                file: file.to_path_buf(),
+                source: source.into(),
+            })?;
         }
         Store::connect(file, OpenFlags::SQLITE_OPEN_CREATE)
     }

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway::{
-    Choice, DatasetSummary, Error, Parameters, Place, Point, Seconds, Status, StopRules, Store, TrainRequest, choose,
-};
 use hemingway::data::Labels;
+use hemingway::{
+    Choice, DatasetSummary, Error, Parameters, Place, Point, Seconds, Status, StopRules, Store, TrainRequest,
+    choose,
+};
 
 fn dataset() -> DatasetSummary {
     let labels = Labels::Classes { negative: "0".into(), positive: "1".into() };
@@ -19,7 +20,15 @@ fn choice() -> Choice {
 
 fn point(round: u64) -> Point {
     let seconds = Seconds(round as f64);
-    Point { round, seconds, wall_seconds: seconds, current: 0.5, primal: 0.5, dual: 0.25, certified_error: 1.0 }
+    Point {
+        round,
+        seconds,
+        wall_seconds: seconds,
+        current: 0.5,
+        primal: 0.5,
+        dual: 0.25,
+        certified_error: 1.0,
+    }
 }
 
 fn in_folder(folder: &tempfile::TempDir) -> Place {

@@ -36,7 +36,8 @@ fn runs_with_ends(store: &Store) -> Result<Vec<WithEnd>, hemingway::Error> {
 }
 
 fn table(runs: &[WithEnd]) -> String {
-    let header = ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "proved", "time"];
+    let header =
+        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "proved", "time"];
     output::table(&header, runs.iter().map(|(run, last)| row(run, last.as_ref())))
 }
 

@@ -48,7 +48,8 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
 fn parameters(run: &StoredRun) -> String {
     let given = run.report.as_ref().map_or(run.choice.parameters, |report| report.parameters);
     let Ok(Value::Object(fields)) = serde_json::to_value(given) else { return String::new() };
-    let list: Vec<String> = fields.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
+    let list: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
     if list.is_empty() { "as the algorithm has them".to_owned() } else { list.join(", ") }
 }
 
@@ -78,7 +79,11 @@ fn row(point: &Point) -> Vec<String> {
         words::duration(point.wall_seconds.0),
         words::number(point.primal),
         words::number(point.dual),
-        if point.certified_error.is_finite() { words::percent(point.certified_error) } else { "–".to_owned() },
+        if point.certified_error.is_finite() {
+            words::percent(point.certified_error)
+        } else {
+            "–".to_owned()
+        },
     ]
 }
 
@@ -101,7 +106,9 @@ fn end(run: &StoredRun) -> String {
             format!("\n{}{}", table(&rows), if report.goal_reached { String::new() } else { resume })
         }
         (None, Status::Running) => format!("\nprocess {} on {} works on it\n", run.owner.pid, run.owner.host),
-        (None, Status::Failed) => format!("\nfailed: {}\n{resume}", run.failure.as_deref().unwrap_or("no reason kept")),
+        (None, Status::Failed) => {
+            format!("\nfailed: {}\n{resume}", run.failure.as_deref().unwrap_or("no reason kept"))
+        }
         (None, _) => resume,
     }
 }

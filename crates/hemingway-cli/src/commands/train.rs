@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use hemingway::{
-    Changes, DataRequest, Loss, Parameters, Progress, Scoring, Seconds, StopRules, TrainReport, TrainRequest, Watch,
+    Changes, DataRequest, Loss, Parameters, Progress, Scoring, Seconds, StopRules, TrainReport, TrainRequest,
+    Watch,
 };
 
 use crate::arguments::{Normalise, Reading, Stop, Train};
@@ -28,7 +29,8 @@ pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
     let place = arguments.store.place()?;
     let mut follower = Follower::new(arguments.quiet);
-    let mut watch = Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
+    let mut watch =
+        Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
     let result = match arguments.resume.clone() {
         Some(run) => hemingway::resume(&run, &changes(arguments), &place, &mut watch),
         None => hemingway::train(request(arguments), &place, &mut watch),

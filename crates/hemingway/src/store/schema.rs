@@ -107,7 +107,9 @@ fn patiently(mut attempt: impl FnMut() -> rusqlite::Result<()>) -> rusqlite::Res
     let end = Instant::now() + super::PATIENCE;
     loop {
         match attempt() {
-            Err(error) if is_busy(&error) && Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            Err(error) if is_busy(&error) && Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
             result => return result,
         }
     }
