@@ -78,8 +78,8 @@ impl Images {
                 "name the images file; its labels are found beside it",
             ));
         };
-        let size = rest.iter().map(|size| u128::from(*size)).product::<u128>();
-        if size > u128::from(LARGEST_ROW) {
+        let size = rest.iter().fold(1u64, |product, size| product.saturating_mul(*size));
+        if size > LARGEST_ROW {
             let problem =
                 format!("the header says {size} bytes for each row; at most {LARGEST_ROW} are supported");
             return Err(bad_header(source, problem, "the file is probably damaged; fetch it again"));
@@ -87,7 +87,7 @@ impl Images {
         if *rows == 0 || size == 0 {
             return Err(Error::Empty { file: source.file().to_string() });
         }
-        Ok(Images { rows: *rows, size: size as u64, header })
+        Ok(Images { rows: *rows, size, header })
     }
 }
 
