@@ -1,1 +1,49 @@
-//! Placeholder.
+//! Training for Hemingway: losses, certificates, algorithms and engines.
+
+mod algorithm;
+mod algorithms;
+mod certificate;
+mod checkpoint;
+mod drive;
+mod engines;
+mod error;
+mod job;
+#[doc(hidden)]
+pub mod kernels;
+mod local;
+#[doc(hidden)]
+pub mod loss;
+mod model;
+mod predict;
+mod problem;
+mod schedule;
+mod score;
+mod sdca;
+mod stop;
+mod suggest;
+mod trace;
+mod transport;
+mod units;
+mod worker;
+
+pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
+pub use algorithms::{
+    Cocoa, CocoaPlus, Entry, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, algorithm, catalogue,
+};
+pub use certificate::Certificate;
+pub use checkpoint::Checkpoint;
+pub use engines::{
+    Cluster, Collective, Machine, MachineType, Network, Simulated, Stragglers, Threads, calibrate, engines,
+};
+pub use error::Error;
+pub use job::{Engine, Event, Job, Scoring};
+pub use local::Local;
+pub use loss::{LOSSES, Loss};
+pub use model::Model;
+pub use predict::predict;
+pub use problem::Problem;
+pub use stop::{Stop, StopRules};
+pub use trace::{Point, Run};
+pub use transport::{SharedVector, Transport};
+pub use units::{Seconds, Work};
+pub use worker::{Rng, Worker};

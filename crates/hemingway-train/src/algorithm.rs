@@ -1,0 +1,106 @@
+//! The seam between algorithms and the one loop that drives them.
+
+use std::fmt;
+
+use crate::{Error, Model, Worker};
+
+/// Hyperparameters: plain data one can print, store and sweep.
+pub trait Algorithm: fmt::Debug + Send + Sync {
+    /// The name in the catalogue.
+    fn name(&self) -> &'static str;
+
+    /// What it asks of an engine.
+    fn needs(&self) -> Needs {
+        Needs::Collectives
+    }
+
+    /// Its hyperparameters, as stored with a run.
+    fn parameters(&self) -> Parameters;
+
+    /// Sets up one worker. `saved` is what this worker's solver saved at a checkpoint.
+    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error>;
+}
+
+/// Running state on one worker.
+pub trait Solver {
+    /// One round of this worker, with its collectives.
+    fn round(&mut self, worker: &mut Worker) -> Result<(), Error>;
+
+    /// The weights after the last round, the same on every worker.
+    fn weights(&self) -> &[f64];
+
+    /// The duals of this worker's rows that give exactly these weights, for dual methods.
+    fn duals(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The weights it would have scored and returned: the iterate itself, or something better it leads to.
+    fn proposal(&self) -> &[f64] {
+        self.weights()
+    }
+
+    /// Predictions x_i·w of this worker's rows for the proposal, if the round left them behind.
+    fn predictions(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// A free estimate of where the run stands from what the last round saw on the way, the same on every worker.
+    fn estimate(&self) -> Option<Estimate> {
+        None
+    }
+
+    /// All further state that the next round depends on.
+    fn save(&self) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// Where a run seems to stand. It decides when to score, never what is reported.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// P at about the present weights.
+    pub primal: f64,
+    /// P − D at about the present state.
+    pub gap: f64,
+}
+
+/// What an algorithm asks of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Sums and broadcasts over all workers.
+    Collectives,
+    /// Messages between neighbours.
+    Neighbours,
+    /// A vector that all workers read and write without waiting.
+    SharedVector,
+}
+
+/// Every hyperparameter there is; an algorithm takes the ones it knows and has defaults for the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Parameters {
+    /// Local steps per worker and round (H in the CoCoA papers).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub local_steps: Option<usize>,
+    /// Rows per round over all workers (b).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub batch: Option<usize>,
+    /// Step size at the start (η).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step_size: Option<f64>,
+    /// Curvature pairs kept by quasi-Newton methods.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<usize>,
+}
+
+impl Parameters {
+    /// The parameters that were given: name, and how users write it.
+    pub fn given(&self) -> Vec<(&'static str, &'static str)> {
+        let all = [
+            (self.local_steps.is_some(), "local_steps", "--local-steps"),
+            (self.batch.is_some(), "batch", "--batch"),
+            (self.step_size.is_some(), "step_size", "--step-size"),
+            (self.memory.is_some(), "memory", "--memory"),
+        ];
+        all.into_iter().filter(|(given, ..)| *given).map(|(_, name, flag)| (name, flag)).collect()
+    }
+}

@@ -1,0 +1,96 @@
+//! Gradient descent: the same steps on any number of workers.
+//!
+//! Every round computes the whole gradient, each worker on its rows, and moves against it by 1/L, with
+//! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
+//! (the hinge) get subgradient steps that shrink like 1/√t.
+
+use super::{Passes, check_step_size, damaged};
+use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
+
+/// Hyperparameters of gradient descent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradientDescent {
+    /// Length of a step; 1/L if not given.
+    pub step_size: Option<f64>,
+}
+
+impl Algorithm for GradientDescent {
+    fn name(&self) -> &'static str {
+        "gradient-descent"
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters { step_size: self.step_size, ..Parameters::default() }
+    }
+
+    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+        check_step_size(self.step_size)?;
+        let (step_size, round) = match (saved, self.step_size) {
+            (Some([step_size, round]), _) => (*step_size, *round as u64),
+            (Some(_), _) => return Err(damaged()),
+            (None, Some(step_size)) => (step_size, 0),
+            (None, None) => (1.0 / smoothness(worker)?, 0),
+        };
+        let passes = Passes::at(worker, from.weights.clone())?;
+        Ok(Box::new(Descent { passes, step_size, round }))
+    }
+}
+
+/// L: how fast the gradient can change. The hinge is treated as if it curved like the smoothed hinge.
+pub(super) fn smoothness(worker: &mut Worker) -> Result<f64, Error> {
+    let problem = worker.local.problem;
+    let mut direction = vec![1.0; worker.local.dimension()];
+    let mut products = vec![0.0; worker.local.rows()];
+    let mut largest = 0.0;
+    for _ in 0..POWER_ITERATIONS {
+        let norm = crate::local::dot(&direction, &direction).sqrt();
+        if norm == 0.0 {
+            break;
+        }
+        direction.iter_mut().for_each(|value| *value /= norm);
+        worker.local.predict(&direction, &mut products);
+        direction.fill(0.0);
+        worker.local.combine(&products, &mut direction);
+        worker.sum(&mut direction)?;
+        largest = crate::local::dot(&direction, &direction).sqrt();
+    }
+    let curvature = problem.loss.smoothness().unwrap_or(1.0);
+    Ok(problem.lambda + SAFETY * curvature * largest / worker.local.total_rows as f64)
+}
+
+const POWER_ITERATIONS: usize = 10;
+/// Power iterations approach the largest eigenvalue from below.
+const SAFETY: f64 = 1.05;
+
+struct Descent {
+    passes: Passes,
+    step_size: f64,
+    round: u64,
+}
+
+impl Solver for Descent {
+    fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        self.round += 1;
+        let smooth = worker.local.problem.loss.smoothness().is_some();
+        let step = if smooth { self.step_size } else { self.step_size / (self.round as f64).sqrt() };
+        let pairs = self.passes.weights.iter_mut().zip(&self.passes.gradient);
+        pairs.for_each(|(weight, slope)| *weight -= step * slope);
+        self.passes.pass(worker)
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.passes.weights
+    }
+
+    fn predictions(&self) -> Option<&[f64]> {
+        Some(&self.passes.predictions)
+    }
+
+    fn estimate(&self) -> Option<Estimate> {
+        self.passes.estimate()
+    }
+
+    fn save(&self) -> Vec<f64> {
+        vec![self.step_size, self.round as f64]
+    }
+}

@@ -1,0 +1,86 @@
+//! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
+
+mod cocoa;
+mod cocoa_plus;
+mod gradient_descent;
+mod lbfgs;
+mod local_dual;
+mod local_sgd;
+mod minibatch_sgd;
+mod passes;
+mod recent;
+mod sgd;
+
+use crate::{Algorithm, Error, Parameters};
+
+pub use cocoa::Cocoa;
+pub use cocoa_plus::CocoaPlus;
+pub use gradient_descent::GradientDescent;
+pub use lbfgs::Lbfgs;
+pub use local_sgd::LocalSgd;
+pub use minibatch_sgd::MinibatchSgd;
+use passes::Passes;
+
+/// An algorithm as help texts show it.
+pub struct Entry {
+    /// The name users write.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// The hyperparameters it takes, by their names in [`Parameters`].
+    pub parameters: &'static [&'static str],
+    build: fn(&Parameters) -> Box<dyn Algorithm>,
+}
+
+/// Every algorithm there is.
+#[rustfmt::skip]
+static CATALOGUE: [Entry; 6] = [
+    Entry { name: "cocoa", summary: "local dual coordinate ascent, averaged; on one worker plain SDCA", reference: "Jaggi et al. 2014", parameters: &["local_steps"], build: |given| Box::new(Cocoa { local_steps: given.local_steps }) },
+    Entry { name: "cocoa-plus", summary: "local dual coordinate ascent, added; scales better on smooth losses", reference: "Ma et al. 2015", parameters: &["local_steps"], build: |given| Box::new(CocoaPlus { local_steps: given.local_steps }) },
+    Entry { name: "gradient-descent", summary: "whole gradient, fixed step; the same on any number of workers", reference: "Cauchy 1847", parameters: &["step_size"], build: |given| Box::new(GradientDescent { step_size: given.step_size }) },
+    Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], build: |given| Box::new(Lbfgs { memory: given.memory }) },
+    Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
+    Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
+];
+
+/// Every algorithm, by name.
+pub fn catalogue() -> &'static [Entry] {
+    &CATALOGUE
+}
+
+/// An algorithm with these hyperparameters; one that it does not have is an error.
+pub fn algorithm(name: &str, parameters: &Parameters) -> Result<Box<dyn Algorithm>, Error> {
+    let entry = CATALOGUE.iter().find(|entry| entry.name == name).ok_or_else(|| Error::UnknownAlgorithm {
+        name: name.to_owned(),
+        suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
+    })?;
+    for (parameter, flag) in parameters.given() {
+        if !entry.parameters.contains(&parameter) {
+            return Err(Error::UnusedParameter { algorithm: entry.name, parameter: flag });
+        }
+    }
+    Ok((entry.build)(parameters))
+}
+
+fn check_steps(local_steps: Option<usize>) -> Result<(), Error> {
+    match local_steps {
+        Some(0) => Err(Error::Parameter { parameter: "--local-steps", value: 0.0, expected: "at least 1" }),
+        _ => Ok(()),
+    }
+}
+
+fn check_step_size(step_size: Option<f64>) -> Result<(), Error> {
+    match step_size {
+        Some(value) if !(value > 0.0 && value.is_finite()) => {
+            Err(Error::Parameter { parameter: "--step-size", value, expected: "a positive number" })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A worker's part of a checkpoint that cannot be from this algorithm.
+fn damaged() -> Error {
+    Error::Checkpoint("a worker's part has the wrong length".to_owned())
+}

@@ -1,0 +1,55 @@
+//! The proof of an error: a bracket around P*.
+
+use serde::{Deserialize, Serialize};
+
+/// P* lies between a lower bound proved by a dual point and the lowest objective seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The lowest P seen: an upper bound on P*.
+    pub primal: f64,
+    /// The highest D seen: a lower bound on P*.
+    pub dual: f64,
+    /// P(0), the scale where no positive lower bound is known.
+    pub at_zero: f64,
+}
+
+impl Certificate {
+    /// Nothing is proved yet but that losses are not negative.
+    pub fn none(at_zero: f64) -> Certificate {
+        Certificate { primal: f64::INFINITY, dual: 0.0, at_zero }
+    }
+
+    /// A bound on (P − P*)/P*: (P − L)/L with L the lower bound, or over P(0) where L is not positive.
+    pub fn error(&self) -> f64 {
+        let gap = (self.primal - self.dual).max(0.0);
+        if gap == 0.0 { 0.0 } else { gap / self.scale() }
+    }
+
+    /// What the error is relative to.
+    pub fn scale(&self) -> f64 {
+        if self.relative_to_start() { self.at_zero } else { self.dual }
+    }
+
+    /// Whether no positive lower bound is known, so that the error is relative to P(0).
+    pub fn relative_to_start(&self) -> bool {
+        self.dual <= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Certificate;
+
+    #[test]
+    fn error_is_relative_to_the_lower_bound() {
+        assert_eq!(Certificate { primal: 1.1, dual: 1.0, at_zero: 9.0 }.error(), 0.10000000000000009);
+    }
+
+    #[test]
+    fn without_a_positive_bound_it_is_relative_to_zero_weights() {
+        let certificate = Certificate { primal: 0.5, dual: 0.0, at_zero: 2.0 };
+        assert!(certificate.relative_to_start());
+        assert_eq!(certificate.error(), 0.25);
+        assert_eq!(Certificate::none(1.0).error(), f64::INFINITY);
+    }
+}

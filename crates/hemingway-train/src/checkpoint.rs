@@ -1,0 +1,54 @@
+//! All that a run needs to go on as if it had never stopped.
+
+use serde::{Deserialize, Serialize};
+
+use crate::drive::Progress;
+use crate::{Error, Job, Model, Seconds};
+
+/// A resumable state, taken between two rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Rounds finished.
+    pub round: u64,
+    /// Training clock.
+    pub seconds: Seconds,
+    /// Time waited so far.
+    pub wall_seconds: Seconds,
+    /// The iterate itself; duals by global row.
+    pub model: Model,
+    /// What the loop knows: best weights, bounds, scoring schedule.
+    pub progress: Progress,
+    /// What each worker's solver and scorer keep, in the order of ranks.
+    pub workers: Vec<[Vec<f64>; 2]>,
+}
+
+impl Checkpoint {
+    /// Bytes for a store.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("a checkpoint has only plain data")
+    }
+
+    /// The checkpoint that [`to_bytes`](Checkpoint::to_bytes) wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, Error> {
+        postcard::from_bytes(bytes).map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
+    }
+
+    /// Whether a job can go on from here.
+    pub(crate) fn check(&self, job: &Job) -> Result<(), Error> {
+        let dimension = job.data.matrix.columns() + usize::from(job.problem.bias);
+        let rows = job.data.matrix.rows();
+        let wrong = |what: &str, here: usize, there: usize| {
+            Err(Error::Checkpoint(format!("it has {here} {what}, the job has {there}")))
+        };
+        if self.model.weights.len() != dimension {
+            return wrong("weights", self.model.weights.len(), dimension);
+        }
+        if self.workers.len() != job.workers {
+            return wrong("workers", self.workers.len(), job.workers);
+        }
+        match &self.model.duals {
+            Some(duals) if duals.len() != rows => wrong("rows", duals.len(), rows),
+            _ => Ok(()),
+        }
+    }
+}

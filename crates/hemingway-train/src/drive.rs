@@ -1,0 +1,327 @@
+//! The one loop around every algorithm: rounds, scoring, stopping, checkpoints.
+//!
+//! All workers run it in step. Worker 0 decides and tells the others; it alone observes.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Schedule;
+use crate::score::{Scorer, Standing};
+use crate::{Checkpoint, Error, Event, Job, Model, Point, Run, Seconds, Solver, Stop, Work, Worker};
+
+/// What the loop has to remember to go on from a checkpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    standing: Standing,
+    schedule: Schedule,
+    patience: Patience,
+    training_work: Work,
+    scoring_seconds: Seconds,
+}
+
+/// Runs one worker of a job to its end; worker 0 returns the run.
+pub(crate) fn drive(
+    worker: &mut Worker,
+    job: &Job,
+    begun: Instant,
+    observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+) -> Result<Option<Run>, Error> {
+    let mut state = Loop::start(worker, job, begun)?;
+    let stop = loop {
+        state.solver.round(worker)?;
+        state.round += 1;
+        worker.clock(false);
+        let stop = state.after_round(worker, observe)?;
+        if let Some(stop) = stop {
+            break stop;
+        }
+        worker.clock(true);
+    };
+    state.finish(worker, stop)
+}
+
+/// The state of the loop on one worker.
+struct Loop<'a> {
+    job: &'a Job<'a>,
+    begun: Instant,
+    /// Waited before this process resumed the run.
+    waited: f64,
+    solver: Box<dyn Solver>,
+    scorer: Scorer,
+    schedule: Schedule,
+    patience: Patience,
+    round: u64,
+    /// Metered work of this process so far, by purpose; training work includes what came before a checkpoint.
+    training_work: Work,
+    metered: Work,
+    scoring_seconds: f64,
+    last_checkpoint: Instant,
+}
+
+impl<'a> Loop<'a> {
+    fn start(worker: &mut Worker, job: &'a Job<'a>, begun: Instant) -> Result<Loop<'a>, Error> {
+        worker.clock(false);
+        let (scorer, saved, resumed) = match job.resume {
+            Some(checkpoint) => {
+                let [solver, scorer] = &checkpoint.workers[worker.rank()];
+                let scorer = Scorer::restore(worker, &checkpoint.progress.standing, scorer)?;
+                (scorer, Some(solver.as_slice()), Some(checkpoint))
+            }
+            None => (Scorer::new(worker)?, None, None),
+        };
+        worker.local.take_work();
+        worker.clock(true);
+        let zero = Model::zero(worker.local.dimension());
+        let from = resumed.map_or(&zero, |checkpoint| &checkpoint.model);
+        let solver = job.algorithm.start(worker, from, saved)?;
+        let rows = worker.local.rows() as f64;
+        let first = Work { flops: 2.0 * worker.local.stored() as f64 + 60.0 * rows, bytes: 0.0 };
+        let mut state = Loop {
+            job,
+            begun,
+            waited: 0.0,
+            solver,
+            scorer,
+            schedule: Schedule::new(first),
+            patience: Patience::default(),
+            round: 0,
+            training_work: Work::default(),
+            metered: Work::default(),
+            scoring_seconds: 0.0,
+            last_checkpoint: begun,
+        };
+        if let Some(checkpoint) = resumed {
+            state.go_on_from(checkpoint);
+        }
+        Ok(state)
+    }
+
+    fn go_on_from(&mut self, checkpoint: &Checkpoint) {
+        self.round = checkpoint.round;
+        self.waited = checkpoint.wall_seconds.0;
+        self.schedule = checkpoint.progress.schedule.clone();
+        self.patience = checkpoint.progress.patience.clone();
+        self.training_work = checkpoint.progress.training_work;
+        self.scoring_seconds = checkpoint.progress.scoring_seconds.0;
+    }
+
+    /// Everything between two rounds, with the clock stopped.
+    fn after_round(
+        &mut self,
+        worker: &mut Worker,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Option<Stop>, Error> {
+        let trained = self.newly_metered(worker);
+        self.training_work += trained;
+        let decision = self.decide(worker)?;
+        let mut stop = decision.limit;
+        if decision.score {
+            let point = self.score(worker)?;
+            if worker.rank() == 0 {
+                observe(Event::Point(&point))?;
+            }
+            stop = self.judge(&point).or(stop);
+        }
+        if decision.checkpoint && stop.is_none() {
+            self.checkpoint(worker, observe)?;
+        }
+        Ok(stop)
+    }
+
+    fn newly_metered(&mut self, worker: &mut Worker) -> Work {
+        let total = worker.local.total_work();
+        let new = Work { flops: total.flops - self.metered.flops, bytes: total.bytes - self.metered.bytes };
+        self.metered = total;
+        new
+    }
+
+    /// What worker 0 decides, known to all.
+    fn decide(&mut self, worker: &mut Worker) -> Result<Decision, Error> {
+        let limit = if self.job.interrupted() {
+            Some(Stop::Interrupted)
+        } else {
+            self.job.stop.exhausted(self.round, worker.now())
+        };
+        let due = self.schedule.due(
+            self.job.scoring,
+            &self.job.stop,
+            self.round,
+            self.training_work,
+            self.solver.estimate(),
+            &self.scorer.certificate,
+        );
+        let every = self.job.checkpoint_every;
+        let checkpoint = every.is_some_and(|every| self.last_checkpoint.elapsed().as_secs_f64() >= every.0);
+        let mine = Decision { limit, score: due || limit.is_some(), checkpoint };
+        let mut numbers = mine.to_numbers();
+        worker.broadcast(0, &mut numbers)?;
+        Ok(Decision::from_numbers(numbers))
+    }
+
+    fn score(&mut self, worker: &mut Worker) -> Result<Point, Error> {
+        let began = Instant::now();
+        let current = self.scorer.score(worker, self.solver.as_ref())?;
+        let cost = self.newly_metered(worker);
+        self.schedule.scored(self.training_work, cost);
+        self.scoring_seconds += began.elapsed().as_secs_f64();
+        let certificate = self.scorer.certificate;
+        Ok(Point {
+            round: self.round,
+            seconds: worker.now(),
+            wall_seconds: self.wall_seconds(),
+            current,
+            primal: certificate.primal,
+            dual: certificate.dual,
+            certified_error: certificate.error(),
+        })
+    }
+
+    fn wall_seconds(&self) -> Seconds {
+        Seconds(self.waited + self.begun.elapsed().as_secs_f64())
+    }
+
+    /// Whether a scored round is the last one. Every worker sees the same figures and comes to the same verdict.
+    fn judge(&mut self, point: &Point) -> Option<Stop> {
+        let diverged = !(point.current < DIVERGED * self.scorer.certificate.at_zero.max(1.0));
+        if let Some(goal) = self.job.stop.reached(point) {
+            Some(goal)
+        } else if diverged {
+            Some(Stop::Diverged)
+        } else {
+            self.patience.exhausted(point).then_some(Stop::NoProgress)
+        }
+    }
+
+    fn checkpoint(
+        &mut self,
+        worker: &mut Worker,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let solver = gather(worker, self.solver.save())?;
+        let scorer = gather(worker, self.scorer.save())?;
+        let duals = self.gather_duals(worker)?;
+        if worker.rank() == 0 {
+            let checkpoint = Checkpoint {
+                round: self.round,
+                seconds: worker.now(),
+                wall_seconds: self.wall_seconds(),
+                model: Model { weights: self.solver.weights().to_vec(), duals },
+                progress: Progress {
+                    standing: self.scorer.standing(),
+                    schedule: self.schedule.clone(),
+                    patience: self.patience.clone(),
+                    training_work: self.training_work,
+                    scoring_seconds: Seconds(self.scoring_seconds),
+                },
+                workers: solver.into_iter().zip(scorer).map(|(solver, scorer)| [solver, scorer]).collect(),
+            };
+            observe(Event::Checkpoint(&checkpoint))?;
+        }
+        self.last_checkpoint = Instant::now();
+        Ok(())
+    }
+
+    fn gather_duals(&self, worker: &mut Worker) -> Result<Option<Vec<f64>>, Error> {
+        match self.solver.duals() {
+            Some(duals) => Ok(Some(gather(worker, duals)?.concat())),
+            None => Ok(None),
+        }
+    }
+
+    fn finish(self, worker: &mut Worker, stop: Stop) -> Result<Option<Run>, Error> {
+        let duals = self.gather_duals(worker)?;
+        if worker.rank() != 0 {
+            return Ok(None);
+        }
+        let certificate = self.scorer.certificate;
+        if std::env::var("WORK").is_ok() { eprintln!("WORK {:.1}M", self.training_work.flops / 1e6); }
+        Ok(Some(Run {
+            stop,
+            rounds: self.round,
+            seconds: worker.now(),
+            wall_seconds: self.wall_seconds(),
+            scoring_seconds: Seconds(self.scoring_seconds),
+            primal: certificate.primal,
+            dual: certificate.dual,
+            certified_error: certificate.error(),
+            relative_to_start: certificate.relative_to_start(),
+            model: Model { weights: self.scorer.best, duals },
+        }))
+    }
+}
+
+/// What happens between two rounds.
+struct Decision {
+    limit: Option<Stop>,
+    score: bool,
+    checkpoint: bool,
+}
+
+impl Decision {
+    /// The limits that worker 0 can announce.
+    const LIMITS: [Stop; 3] = [Stop::Within, Stop::Rounds, Stop::Interrupted];
+
+    fn to_numbers(&self) -> [f64; 3] {
+        let limit = self.limit.and_then(|limit| Self::LIMITS.iter().position(|stop| *stop == limit));
+        [limit.map_or(-1.0, |at| at as f64), f64::from(self.score), f64::from(self.checkpoint)]
+    }
+
+    fn from_numbers([limit, score, checkpoint]: [f64; 3]) -> Decision {
+        let limit = (limit >= 0.0).then(|| Self::LIMITS[limit as usize]);
+        Decision { limit, score: score > 0.0, checkpoint: checkpoint > 0.0 }
+    }
+}
+
+/// An objective this many times that of zero weights will not come back.
+const DIVERGED: f64 = 1e10;
+
+/// Notices when a run no longer gets anywhere.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Patience {
+    /// Gap and round at the last real improvement.
+    best: Option<(f64, u64)>,
+    /// Scores since then.
+    scores: u64,
+}
+
+impl Patience {
+    fn exhausted(&mut self, point: &Point) -> bool {
+        let gap = point.primal - point.dual;
+        match self.best {
+            Some((best, since)) if gap >= best * (1.0 - IMPROVEMENT) => {
+                self.scores += 1;
+                self.scores >= SCORES && point.round >= since + since / 2 + ROUNDS
+            }
+            _ => {
+                (self.best, self.scores) = (Some((gap, point.round)), 0);
+                false
+            }
+        }
+    }
+}
+
+/// A gap has to shrink by this factor to count as progress.
+const IMPROVEMENT: f64 = 1e-3;
+/// So many scores without progress,
+const SCORES: u64 = 10;
+/// and so many rounds (and half as many again as the run had), end a run.
+const ROUNDS: u64 = 30;
+
+/// Every worker's vector on worker 0, in the order of ranks; empty elsewhere.
+fn gather(worker: &mut Worker, mine: Vec<f64>) -> Result<Vec<Vec<f64>>, Error> {
+    if worker.rank() > 0 {
+        worker.send(0, &[mine.len() as f64])?;
+        worker.send(0, &mine)?;
+        return Ok(Vec::new());
+    }
+    let mut all = vec![mine];
+    for rank in 1..worker.size() {
+        let mut length = [0.0];
+        worker.receive(rank, &mut length)?;
+        let mut theirs = vec![0.0; length[0] as usize];
+        worker.receive(rank, &mut theirs)?;
+        all.push(theirs);
+    }
+    Ok(all)
+}

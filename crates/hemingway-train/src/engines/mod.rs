@@ -1,0 +1,97 @@
+//! The engines inside one process, and what they share: starting one worker per thread.
+
+mod cluster;
+mod meeting;
+mod simulated;
+mod threads;
+
+use std::time::Instant;
+
+use hemingway_data::shard;
+
+use crate::drive::drive;
+use crate::{Error, Event, Job, Local, Run, Transport, Worker};
+
+pub use cluster::{Cluster, Collective, Machine, MachineType, Network, Stragglers, calibrate};
+pub use meeting::Meeting;
+pub use simulated::Simulated;
+pub use threads::Threads;
+
+/// The names of all engines.
+pub fn engines() -> &'static [&'static str] {
+    &["threads", "simulated"]
+}
+
+/// Runs a job with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker
+/// starts no thread at all.
+fn run_workers<T: Transport>(
+    job: &Job,
+    meeting: &Meeting,
+    observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    transport: impl Fn(usize) -> T + Sync,
+) -> Result<Run, Error> {
+    let begun = Instant::now();
+    let transport = &transport;
+    let work = move |rank: usize, observe: &mut dyn FnMut(Event) -> Result<(), Error>| {
+        let breaker = BreakUp(meeting);
+        let mut transport = transport(rank);
+        let rows = shard(job.data.matrix.rows(), job.workers, rank);
+        let mut worker = Worker::new(Local::new(job.data, rows, job.problem), job.seed, &mut transport);
+        let outcome = drive(&mut worker, job, begun, observe)?;
+        std::mem::forget(breaker);
+        Ok(outcome)
+    };
+    std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        for rank in 1..job.workers {
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+            match builder.spawn_scoped(scope, move || work(rank, &mut |_| Ok(()))) {
+                Ok(handle) => others.push(handle),
+                Err(error) => {
+                    meeting.break_up();
+                    return Err(Error::Spawn { rank, error });
+                }
+            }
+        }
+        let first = work(0, observe);
+        let failures = others.into_iter().filter_map(|other| match other.join() {
+            Ok(outcome) => outcome.err(),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        let failure = failures.fold(None, |found, error| match found {
+            None | Some(Error::WorkerLost) => Some(error),
+            found => found,
+        });
+        match (first, failure) {
+            (Err(Error::WorkerLost), Some(error)) => Err(error),
+            (outcome, _) => outcome.map(|run| run.expect("worker 0 returns the run")),
+        }
+    })
+}
+
+/// Enough for the shallow calls of a solver, small enough for a thousand threads.
+const STACK_BYTES: usize = 1 << 20;
+
+/// Breaks the meeting up when its worker leaves early, by error or by panic.
+struct BreakUp<'a>(&'a Meeting);
+
+impl Drop for BreakUp<'_> {
+    fn drop(&mut self) {
+        self.0.break_up();
+    }
+}
+
+/// What every engine checks before it starts.
+fn check(job: &Job) -> Result<(), Error> {
+    let rows = job.data.matrix.rows();
+    if job.workers == 0 {
+        return Err(Error::NoWorkers(0));
+    }
+    if job.workers > rows {
+        return Err(Error::TooManyWorkers { workers: job.workers, rows });
+    }
+    match job.resume {
+        Some(checkpoint) => checkpoint.check(job),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! Virtual time: any number of workers on any cluster, repeatable to the bit.
+//!
+//! The arithmetic is done for real, by one thread per worker; only the clock is invented. A worker's clock moves
+//! by its metered work over its machine's speed, a message arrives after latency and transfer, and a collective
+//! sets every clock to the latest one plus the collective's cost.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Cluster, Meeting, check, run_workers};
+use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Transport, Work};
+
+/// The engine with a virtual clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// The machines and the network that are pretended.
+    pub cluster: Cluster,
+}
+
+impl Simulated {
+    /// Simulates this cluster.
+    pub fn new(cluster: Cluster) -> Simulated {
+        Simulated { cluster }
+    }
+}
+
+impl Engine for Simulated {
+    fn name(&self) -> &'static str {
+        "simulated"
+    }
+
+    fn offers(&self, needs: Needs) -> bool {
+        matches!(needs, Needs::Collectives | Needs::Neighbours)
+    }
+
+    fn run(&self, job: &Job, observe: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<Run, Error> {
+        check(job)?;
+        self.cluster.check_size(job.workers)?;
+        let meeting = Meeting::new(job.workers, false);
+        let begun = job.resume.map_or(0.0, |checkpoint| checkpoint.seconds.0);
+        run_workers(job, &meeting, observe, |rank| Simulation {
+            rank,
+            size: job.workers,
+            meeting: &meeting,
+            cluster: &self.cluster,
+            clock: begun,
+            running: true,
+            luck: Xoshiro256PlusPlus::seed_from_u64(job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        })
+    }
+}
+
+/// One worker with a virtual clock.
+struct Simulation<'a> {
+    rank: usize,
+    size: usize,
+    meeting: &'a Meeting,
+    cluster: &'a Cluster,
+    clock: f64,
+    running: bool,
+    /// Decides when this worker straggles.
+    luck: Xoshiro256PlusPlus,
+}
+
+impl Simulation<'_> {
+    /// Everyone leaves a collective at the same moment.
+    fn leave(&mut self, latest: f64, cost: f64) {
+        if self.running {
+            self.clock = latest + cost;
+        }
+    }
+}
+
+impl Transport for Simulation<'_> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn now(&self) -> Seconds {
+        Seconds(self.clock)
+    }
+
+    fn charge(&mut self, work: Work) {
+        if self.running && work != Work::default() {
+            let chance = (self.luck.random::<f64>(), self.luck.random::<f64>());
+            self.clock += self.cluster.seconds(self.rank, work) * self.cluster.stragglers.factor(chance);
+        }
+    }
+
+    fn clock(&mut self, running: bool) {
+        self.running = running;
+    }
+
+    fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
+        let latest = self.meeting.sum(self.rank, self.clock, buffer)?;
+        self.leave(latest, self.cluster.network.sum_seconds(self.size, buffer.len()));
+        Ok(())
+    }
+
+    fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error> {
+        let latest = self.meeting.broadcast(self.rank, root, self.clock, buffer)?;
+        self.leave(latest, self.cluster.network.broadcast_seconds(self.size, buffer.len()));
+        Ok(())
+    }
+
+    fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error> {
+        self.meeting.send(self.rank, to, self.clock, message);
+        Ok(())
+    }
+
+    fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
+        let sent = self.meeting.receive(self.rank, from, message)?;
+        if self.running {
+            self.clock = self.clock.max(sent + self.cluster.network.message_seconds(message.len()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! What can go wrong in training, with the value and the next step.
+
+/// An error of training.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// λ makes no strongly convex problem.
+    #[error("lambda has to be a positive number, not {0}; try 1e-4")]
+    Lambda(f64),
+    /// No workers.
+    #[error("at least one worker is needed, not {0}")]
+    NoWorkers(usize),
+    /// A worker without rows has nothing to do.
+    #[error("{workers} workers are more than the {rows} rows of the data; use at most {rows}")]
+    TooManyWorkers {
+        /// Asked for.
+        workers: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// Not in the catalogue.
+    #[error("there is no algorithm `{name}`{}; `hemingway algorithms` lists them", nearest(.suggestion))]
+    UnknownAlgorithm {
+        /// As written.
+        name: String,
+        /// The nearest name there is.
+        suggestion: Option<&'static str>,
+    },
+    /// Not a loss.
+    #[error("there is no loss `{name}`{}; choose hinge, smoothed-hinge, logistic or squared", nearest(.suggestion))]
+    UnknownLoss {
+        /// As written.
+        name: String,
+        /// The nearest name there is.
+        suggestion: Option<&'static str>,
+    },
+    /// A hyperparameter outside its range.
+    #[error("{parameter} = {value} is out of range: {expected}")]
+    Parameter {
+        /// Its name on the command line.
+        parameter: &'static str,
+        /// As given.
+        value: f64,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// A hyperparameter that the algorithm does not have.
+    #[error("{algorithm} has no {parameter}; leave it out")]
+    UnusedParameter {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The parameter's name on the command line.
+        parameter: &'static str,
+    },
+    /// The engine lacks something.
+    #[error("the {engine} engine cannot run {algorithm}: it offers no {needs}")]
+    Unsupported {
+        /// The engine.
+        engine: &'static str,
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What is missing.
+        needs: &'static str,
+    },
+    /// A cluster file that cannot be used.
+    #[error("cluster file {file}: {message}")]
+    Cluster {
+        /// Where it is.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// More workers than the simulated cluster has places for.
+    #[error("{workers} workers do not fit on the cluster: its machines have {places} cores in all")]
+    ClusterTooSmall {
+        /// Asked for.
+        workers: usize,
+        /// Cores there are.
+        places: usize,
+    },
+    /// The system would not start a thread.
+    #[error("the thread of worker {rank} could not be started: {error}; use fewer workers")]
+    Spawn {
+        /// Which worker.
+        rank: usize,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A checkpoint of another job.
+    #[error("this checkpoint does not fit the job: {0}")]
+    Checkpoint(String),
+    /// Another worker failed first.
+    #[error("another worker stopped")]
+    WorkerLost,
+    /// Whoever watched the run could not go on (a full disk, say).
+    #[error("{0}")]
+    Observer(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn nearest(suggestion: &Option<&'static str>) -> String {
+    suggestion.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}

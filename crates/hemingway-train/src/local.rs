@@ -1,0 +1,319 @@
+//! A worker's own rows and the metered kernels over them.
+
+use std::ops::Range;
+
+use hemingway_data::{Dataset, Matrix};
+
+use crate::kernels::{Rows, Task, fastest, with_rows};
+use crate::loss::{Shape, Tally, with_loss};
+use crate::{Problem, Work};
+
+/// The rows of one worker. Rows are numbered from 0 here; `first_row` is the global number of the first.
+pub struct Local<'a> {
+    /// What is minimised.
+    pub problem: Problem,
+    /// Rows over all workers, n.
+    pub total_rows: usize,
+    /// Global number of row 0.
+    pub first_row: usize,
+    matrix: &'a Matrix,
+    targets: &'a [f32],
+    range: Range<usize>,
+    work: Work,
+    total_work: Work,
+}
+
+impl<'a> Local<'a> {
+    /// The rows `range` of a dataset that is in memory as a whole.
+    pub fn new(data: &'a Dataset, range: Range<usize>, problem: Problem) -> Local<'a> {
+        Local::of(&data.matrix, &data.targets, range, problem)
+    }
+
+    /// The rows `range` of a matrix with one target per row.
+    pub(crate) fn of(matrix: &'a Matrix, targets: &'a [f32], range: Range<usize>, problem: Problem) -> Local<'a> {
+        Local {
+            problem,
+            total_rows: matrix.rows(),
+            first_row: range.start,
+            matrix,
+            targets: &targets[range.clone()],
+            range,
+            work: Work::default(),
+            total_work: Work::default(),
+        }
+    }
+
+    /// Rows of this worker, n_k.
+    pub fn rows(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Features of the data, without the bias.
+    pub fn features(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// Length of a weight vector: features, and one more for a bias.
+    pub fn dimension(&self) -> usize {
+        self.features() + usize::from(self.problem.bias)
+    }
+
+    /// The targets of these rows.
+    pub fn targets(&self) -> &'a [f32] {
+        self.targets
+    }
+
+    /// The matrix that holds the rows, and where in it they are.
+    pub(crate) fn matrix(&self) -> (&'a Matrix, Range<usize>) {
+        (self.matrix, self.range.clone())
+    }
+
+    /// Values stored in these rows.
+    pub fn stored(&self) -> usize {
+        with_rows!(self.matrix, rows => rows.stored(self.range.clone()))
+    }
+
+    /// Adds to the meter: `values` stored values were each read once and used for `flops` operations, and
+    /// `rows` rows were looked at.
+    pub(crate) fn meter(&mut self, values: f64, flops: f64, rows: f64) {
+        let bytes = with_rows!(self.matrix, kind => bytes_per_value(kind));
+        self.work += Work { flops: values * flops + rows * ROW_FLOPS, bytes: values * bytes };
+    }
+
+    pub(crate) fn take_work(&mut self) -> Work {
+        self.total_work += self.work;
+        std::mem::take(&mut self.work)
+    }
+
+    /// All work since the run began.
+    pub(crate) fn total_work(&self) -> Work {
+        let mut total = self.total_work;
+        total += self.work;
+        total
+    }
+
+    /// p_i = x_i·w for every row.
+    pub fn predict(&mut self, weights: &[f64], predictions: &mut [f64]) {
+        struct Predict<'a, R> {
+            rows: R,
+            range: Range<usize>,
+            weights: &'a [f64],
+            bias: f64,
+            predictions: &'a mut [f64],
+        }
+        impl<R: Rows> Task for Predict<'_, R> {
+            type Output = ();
+            #[inline(always)]
+            fn run<const FMA: bool>(self) {
+                for (prediction, row) in self.predictions.iter_mut().zip(self.range) {
+                    *prediction = self.rows.dot::<FMA>(row, self.weights) + self.bias;
+                }
+            }
+        }
+        let bias = if self.problem.bias { weights[self.features()] } else { 0.0 };
+        let range = self.range.clone();
+        with_rows!(self.matrix, rows => fastest(Predict { rows, range, weights, bias, predictions }));
+        self.meter(self.stored() as f64, 2.0, self.rows() as f64);
+    }
+
+    /// into += Σ scale_i x_i (and Σ scale_i for a bias).
+    pub fn combine(&mut self, scales: &[f64], into: &mut [f64]) {
+        struct Combine<'a, R> {
+            rows: R,
+            range: Range<usize>,
+            scales: &'a [f64],
+            into: &'a mut [f64],
+        }
+        impl<R: Rows> Task for Combine<'_, R> {
+            type Output = ();
+            #[inline(always)]
+            fn run<const FMA: bool>(self) {
+                for (scale, row) in self.scales.iter().zip(self.range) {
+                    if *scale != 0.0 {
+                        self.rows.add::<FMA>(row, *scale, self.into);
+                    }
+                }
+            }
+        }
+        let features = self.features();
+        if self.problem.bias {
+            into[features] += scales.iter().sum::<f64>();
+        }
+        let range = self.range.clone();
+        let into = &mut into[..features];
+        with_rows!(self.matrix, rows => fastest(Combine { rows, range, scales, into }));
+        let used = scales.iter().filter(|scale| **scale != 0.0).count() as f64 / scales.len().max(1) as f64;
+        self.meter(self.stored() as f64 * used, 2.0, self.rows() as f64);
+    }
+
+    /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ φ(p_i, y_i).
+    pub fn loss_and_gradient(&mut self, weights: &[f64], predictions: &mut [f64], gradient: &mut [f64]) -> f64 {
+        struct Pass<'a, R, S> {
+            rows: R,
+            range: Range<usize>,
+            loss: S,
+            targets: &'a [f32],
+            weights: &'a [f64],
+            bias: f64,
+            predictions: &'a mut [f64],
+            gradient: &'a mut [f64],
+        }
+        impl<R: Rows, S: Shape> Task for Pass<'_, R, S> {
+            type Output = (f64, f64);
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> (f64, f64) {
+                let (mut tally, mut slopes) = (Tally::default(), 0.0);
+                let per_row = self.predictions.iter_mut().zip(self.targets).zip(self.range);
+                for ((prediction, target), row) in per_row {
+                    let target = f64::from(*target);
+                    *prediction = self.rows.dot::<FMA>(row, self.weights) + self.bias;
+                    let slope = self.loss.tally(*prediction, target, &mut tally);
+                    slopes += slope;
+                    if slope != 0.0 {
+                        self.rows.add::<FMA>(row, slope, self.gradient);
+                    }
+                }
+                (tally.total(), slopes)
+            }
+        }
+        let features = self.features();
+        let bias = if self.problem.bias { weights[features] } else { 0.0 };
+        let (range, targets) = (self.range.clone(), self.targets);
+        let (gradient, bias_gradient) = gradient.split_at_mut(features);
+        let (total, slopes) = with_rows!(self.matrix, rows => with_loss!(self.problem.loss, loss => {
+            fastest(Pass { rows, range, loss, targets, weights, bias, predictions, gradient })
+        }));
+        if let Some(bias_gradient) = bias_gradient.first_mut() {
+            *bias_gradient += slopes;
+        }
+        self.meter(self.stored() as f64, 4.0, 2.0 * self.rows() as f64);
+        total
+    }
+
+    /// Adds to the meter: this many operations on vectors in cache.
+    pub(crate) fn meter_vector(&mut self, flops: f64) {
+        self.work += Work { flops, bytes: 0.0 };
+    }
+
+    /// gradient += Σ φ'(p_i, y_i)·x_i over some of the rows.
+    pub fn gradient_of(&mut self, rows: &[u32], weights: &[f64], gradient: &mut [f64]) {
+        struct Batch<'a, R, S> {
+            matrix: R,
+            loss: S,
+            first: usize,
+            rows: &'a [u32],
+            targets: &'a [f32],
+            weights: &'a [f64],
+            bias: f64,
+            gradient: &'a mut [f64],
+        }
+        impl<R: Rows, S: Shape> Task for Batch<'_, R, S> {
+            type Output = (f64, usize);
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> (f64, usize) {
+                let (mut slopes, mut values) = (0.0, 0);
+                for row in self.rows {
+                    let row = *row as usize;
+                    let prediction = self.matrix.dot::<FMA>(self.first + row, self.weights) + self.bias;
+                    let slope = self.loss.slope(prediction, f64::from(self.targets[row]));
+                    slopes += slope;
+                    values += self.matrix.length(self.first + row);
+                    if slope != 0.0 {
+                        self.matrix.add::<FMA>(self.first + row, slope, self.gradient);
+                    }
+                }
+                (slopes, values)
+            }
+        }
+        let features = self.features();
+        let bias = if self.problem.bias { weights[features] } else { 0.0 };
+        let (first, targets) = (self.range.start, self.targets);
+        let (gradient, bias_gradient) = gradient.split_at_mut(features);
+        let (slopes, values) = with_rows!(self.matrix, matrix => with_loss!(self.problem.loss, loss => {
+            fastest(Batch { matrix, loss, first, rows, targets, weights, bias, gradient })
+        }));
+        if let Some(bias_gradient) = bias_gradient.first_mut() {
+            *bias_gradient += slopes;
+        }
+        self.meter(values as f64, 4.0, 2.0 * rows.len() as f64);
+    }
+
+    /// Σ φ(p_i, y_i).
+    pub fn loss(&self, predictions: &[f64]) -> f64 {
+        self.loss_along(predictions, None, 0.0).0
+    }
+
+    /// Σ φ(p_i + t·d_i, y_i) and its derivative in t.
+    pub fn loss_and_slope_along(&mut self, predictions: &[f64], step: &[f64], length: f64) -> (f64, f64) {
+        self.meter(0.0, 0.0, self.rows() as f64);
+        self.loss_along(predictions, Some(step), length)
+    }
+
+    fn loss_along(&self, from: &[f64], step: Option<&[f64]>, length: f64) -> (f64, f64) {
+        struct Along<'a, S> {
+            loss: S,
+            from: &'a [f64],
+            step: Option<&'a [f64]>,
+            length: f64,
+            targets: &'a [f32],
+        }
+        impl<S: Shape> Task for Along<'_, S> {
+            type Output = (f64, f64);
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> (f64, f64) {
+                let mut tally = Tally::default();
+                let mut derivative = 0.0;
+                match self.step {
+                    None => {
+                        for (p, y) in self.from.iter().zip(self.targets) {
+                            self.loss.tally(*p, f64::from(*y), &mut tally);
+                        }
+                    }
+                    Some(step) => {
+                        for ((p, d), y) in self.from.iter().zip(step).zip(self.targets) {
+                            derivative += d * self.loss.tally(p + self.length * d, f64::from(*y), &mut tally);
+                        }
+                    }
+                }
+                (tally.total(), derivative)
+            }
+        }
+        let targets = self.targets;
+        with_loss!(self.problem.loss, loss => fastest(Along { loss, from, step, length, targets }))
+    }
+
+    /// Slopes φ'(p_i, y_i).
+    pub fn slopes(&self, predictions: &[f64]) -> Vec<f64> {
+        let pairs = predictions.iter().zip(self.targets);
+        with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.slope(*p, f64::from(*y))).collect())
+    }
+
+    /// Σ φ*(−s·α_i) for a scale s in [0, 1].
+    pub fn conjugate(&self, duals: &[f64], scale: f64) -> f64 {
+        let pairs = duals.iter().zip(self.targets);
+        with_loss!(self.problem.loss, loss => pairs.map(|(a, y)| loss.conjugate(scale * a, f64::from(*y))).sum())
+    }
+}
+
+/// Fixed cost of looking at a row, in operations.
+const ROW_FLOPS: f64 = 20.0;
+
+fn bytes_per_value<R: Rows>(_: R) -> f64 {
+    R::BYTES
+}
+
+/// (λ/2)‖w‖² without the bias.
+pub(crate) fn penalty(problem: Problem, features: usize, weights: &[f64]) -> f64 {
+    problem.lambda / 2.0 * dot(&weights[..features], &weights[..features])
+}
+
+/// a·b.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum()
+}

@@ -1,0 +1,324 @@
+//! Scoring: what a round reached, and what can be proved about it. Always off the training clock.
+//!
+//! Both sides of the bracket are tightened. Above: the best weights are kept, and for losses with corners the
+//! best point on the line from them to the new weights is searched, since the objective of dual methods jumps
+//! there (predictions are linear in the weights, so this costs no pass over the data). Below: dual methods bring
+//! their dual point; for primal methods on smooth losses the slopes are one; on the hinge a dual point is built
+//! from the margins and improved by coordinate steps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::local::penalty;
+use crate::loss::{Shape, with_loss};
+use crate::sdca::{Aggregation, Sdca};
+use crate::{Certificate, Error, Solver, Worker};
+
+/// What scoring keeps between rounds on one worker.
+pub struct Scorer {
+    /// The best weights seen, the same on every worker.
+    pub best: Vec<f64>,
+    /// The bracket around P*.
+    pub certificate: Certificate,
+    /// Predictions of the best weights on this worker's rows.
+    best_predictions: Vec<f64>,
+    /// A dual point of our own, for primal methods on losses with corners.
+    shadow: Option<Shadow>,
+}
+
+/// What the loop stores of the scorer; the rest is in [`Scorer::save`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The best weights seen.
+    pub best: Vec<f64>,
+    /// The bracket around P*.
+    pub certificate: Certificate,
+}
+
+/// A dual point and its weights.
+struct Shadow {
+    duals: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Scorer {
+    /// Begins with zero weights, whose objective everyone knows.
+    pub fn new(worker: &mut Worker) -> Result<Scorer, Error> {
+        let predictions = vec![0.0; worker.local.rows()];
+        let at_zero = worker.sum_of(worker.local.loss(&predictions))? / worker.local.total_rows as f64;
+        Ok(Scorer {
+            best: vec![0.0; worker.local.dimension()],
+            certificate: Certificate { primal: at_zero, ..Certificate::none(at_zero) },
+            best_predictions: predictions,
+            shadow: None,
+        })
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn restore(worker: &Worker, standing: &Standing, saved: &[f64]) -> Result<Scorer, Error> {
+        let (rows, dimension) = (worker.local.rows(), worker.local.dimension());
+        let damaged = || Error::Checkpoint("a worker's part has the wrong length".to_owned());
+        if standing.best.len() != dimension || saved.len() < rows {
+            return Err(damaged());
+        }
+        let (predictions, shadow) = saved.split_at(rows);
+        let shadow = match shadow.len() {
+            0 => None,
+            length if length == rows + dimension => {
+                let (duals, weights) = shadow.split_at(rows);
+                Some(Shadow { duals: duals.to_vec(), weights: weights.to_vec() })
+            }
+            _ => return Err(damaged()),
+        };
+        let best = standing.best.clone();
+        Ok(Scorer { best, certificate: standing.certificate, best_predictions: predictions.to_vec(), shadow })
+    }
+
+    /// The part all workers agree on.
+    pub fn standing(&self) -> Standing {
+        Standing { best: self.best.clone(), certificate: self.certificate }
+    }
+
+    /// The part that is this worker's own.
+    pub fn save(&self) -> Vec<f64> {
+        let mut saved = self.best_predictions.clone();
+        if let Some(shadow) = &self.shadow {
+            saved.extend(&shadow.duals);
+            saved.extend(&shadow.weights);
+        }
+        saved
+    }
+
+    /// Scores the solver's proposal and returns its objective.
+    pub fn score(&mut self, worker: &mut Worker, solver: &dyn Solver) -> Result<f64, Error> {
+        let weights = solver.proposal();
+        let mut own = Vec::new();
+        let predictions = match solver.predictions() {
+            Some(predictions) => predictions,
+            None => {
+                own.resize(worker.local.rows(), 0.0);
+                worker.local.predict(weights, &mut own);
+                &own
+            }
+        };
+        let duals = solver.duals();
+        let conjugate = duals.as_ref().map_or(0.0, |duals| worker.local.conjugate(duals, 1.0));
+        let mut sums = [worker.local.loss(predictions), conjugate];
+        worker.local.meter(0.0, 0.0, 2.0 * worker.local.rows() as f64);
+        worker.sum(&mut sums)?;
+        let local = &worker.local;
+        let n = local.total_rows as f64;
+        let current = sums[0] / n + penalty(local.problem, local.features(), weights);
+        match duals {
+            Some(_) if !local.problem.bias => {
+                // The duals belong to the iterate, which need not be the proposal.
+                self.raise(-sums[1] / n - penalty(local.problem, local.features(), solver.weights()));
+            }
+            Some(duals) => self.raise_balanced(worker, duals)?,
+            None if local.problem.loss.smoothness().is_some() => self.raise_by_slopes(worker, predictions)?,
+            None => self.raise_by_shadow(worker, predictions)?,
+        }
+        self.lower(worker, weights, predictions, current)?;
+        Ok(current)
+    }
+
+    /// A lower bound was proved.
+    fn raise(&mut self, bound: f64) {
+        if bound > self.certificate.dual {
+            self.certificate.dual = bound;
+        }
+    }
+
+    /// Dual methods with a bias: the constraint Σ α = 0 holds only in the limit, so the heavier sign is scaled
+    /// down until it does, and the weights of that point are computed afresh.
+    fn raise_balanced(&mut self, worker: &mut Worker, mut duals: Vec<f64>) -> Result<(), Error> {
+        balance(worker, &mut duals)?;
+        self.raise_by_duals(worker, &duals)
+    }
+
+    /// Smooth losses: α = −φ'(p) is a dual point, and scaling it towards zero can only help.
+    fn raise_by_slopes(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
+        let mut duals = worker.local.slopes(predictions);
+        duals.iter_mut().for_each(|slope| *slope = -*slope);
+        if worker.local.problem.bias {
+            balance(worker, &mut duals)?;
+        }
+        self.raise_by_duals(worker, &duals)
+    }
+
+    /// Proves D(s·α) for the best of several scales s.
+    fn raise_by_duals(&mut self, worker: &mut Worker, duals: &[f64]) -> Result<(), Error> {
+        let weights = weights_of(worker, duals)?;
+        let local = &worker.local;
+        let mut conjugates = SCALES.map(|scale| local.conjugate(duals, scale));
+        worker.local.meter(0.0, 0.0, SCALES.len() as f64 * worker.local.rows() as f64);
+        worker.sum(&mut conjugates)?;
+        let local = &worker.local;
+        let penalty = penalty(local.problem, local.features(), &weights);
+        for (scale, conjugate) in SCALES.into_iter().zip(conjugates) {
+            self.raise(-conjugate / local.total_rows as f64 - scale * scale * penalty);
+        }
+        Ok(())
+    }
+
+    /// The hinge has no slope at its corner: build a dual point from the margins, take the best mixture with the
+    /// one kept from before, and improve it by one pass of coordinate steps.
+    fn raise_by_shadow(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
+        let (rows, dimension) = (worker.local.rows(), worker.local.dimension());
+        let mut guess = duals_from_margins(worker, predictions);
+        if worker.local.problem.bias {
+            balance(worker, &mut guess)?;
+        }
+        let guess_weights = weights_of(worker, &guess)?;
+        let mut shadow = self.shadow.take().unwrap_or_else(|| Shadow {
+            duals: vec![0.0; rows],
+            weights: vec![0.0; dimension],
+        });
+        shadow.move_towards(worker, &guess, &guess_weights)?;
+        if !worker.local.problem.bias {
+            let mut sdca = Sdca::new(worker, shadow.duals, shadow.weights, Aggregation::Adding)?;
+            sdca.round(worker, SHADOW_ROUND, rows)?;
+            (shadow.duals, shadow.weights) = sdca.into_parts();
+        }
+        let conjugate = worker.local.conjugate(&shadow.duals, 1.0);
+        let conjugate = worker.sum_of(conjugate)?;
+        let local = &worker.local;
+        let penalty = penalty(local.problem, local.features(), &shadow.weights);
+        self.raise(-conjugate / local.total_rows as f64 - penalty);
+        self.shadow = Some(shadow);
+        Ok(())
+    }
+
+    /// Takes over the new weights, or the best point on the way to them, if that is lower.
+    fn lower(&mut self, worker: &mut Worker, weights: &[f64], predictions: &[f64], current: f64) -> Result<(), Error> {
+        let (theta, primal) = if worker.local.problem.loss.smoothness().is_some() || !current.is_finite() {
+            (1.0, current)
+        } else {
+            self.best_between(worker, weights, predictions, current)?
+        };
+        if primal < self.certificate.primal {
+            self.certificate.primal = primal;
+            move_to(&mut self.best, weights, theta);
+            move_to(&mut self.best_predictions, predictions, theta);
+        }
+        Ok(())
+    }
+
+    /// The lowest objective between the best weights (θ = 0) and new ones (θ = 1): a grid, then a finer grid.
+    fn best_between(
+        &self,
+        worker: &mut Worker,
+        weights: &[f64],
+        predictions: &[f64],
+        current: f64,
+    ) -> Result<(f64, f64), Error> {
+        let features = worker.local.features();
+        let n = worker.local.total_rows as f64;
+        let mut found = if current < self.certificate.primal { (1.0, current) } else { (0.0, self.certificate.primal) };
+        let pairs = self.best_predictions.iter().zip(predictions);
+        let step: Vec<f64> = pairs.map(|(here, there)| there - here).collect();
+        let mut width = 0.5;
+        for _ in 0..GRIDS {
+            let center = found.0;
+            let thetas: [f64; 4] = [center - width, center - width / 2.0, center + width / 2.0, center + width];
+            let mut sums = thetas.map(|theta| {
+                if (0.0..=EXTRAPOLATE).contains(&theta) {
+                    worker.local.loss_and_slope_along(&self.best_predictions, &step, theta).0
+                } else {
+                    f64::INFINITY
+                }
+            });
+            worker.sum(&mut sums)?;
+            for (theta, sum) in thetas.into_iter().zip(sums) {
+                let mut mixed = self.best[..features].to_vec();
+                move_to(&mut mixed, &weights[..features], theta);
+                let primal = sum / n + penalty(worker.local.problem, features, &mixed);
+                if primal < found.1 {
+                    found = (theta, primal);
+                }
+            }
+            width /= 3.0;
+        }
+        Ok(found)
+    }
+}
+
+/// Scales tried for a dual point made from slopes.
+const SCALES: [f64; 4] = [1.0, 0.99, 0.9, 0.5];
+/// Grids of the search between two weights.
+const GRIDS: usize = 4;
+/// How far beyond the new weights the search may go.
+const EXTRAPOLATE: f64 = 1.5;
+/// Half-width of the band around margin 1 in which a guessed dual is between its ends.
+const BAND: f64 = 0.1;
+/// The shadow's coordinate steps draw from a stream that no training round uses.
+const SHADOW_ROUND: u64 = u64::MAX;
+
+impl Shadow {
+    /// The best mixture with another dual point: D is a parabola on the way there.
+    fn move_towards(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<(), Error> {
+        let local = &worker.local;
+        let mut sums = [local.conjugate(&self.duals, 1.0), local.conjugate(duals, 1.0)];
+        worker.sum(&mut sums)?;
+        let local = &worker.local;
+        let (n, lambda) = (local.total_rows as f64, local.problem.lambda);
+        let (mut along, mut across) = (0.0, 0.0);
+        for (here, there) in self.weights.iter().zip(weights).take(local.features()) {
+            along += here * (there - here);
+            across += (there - here) * (there - here);
+        }
+        // The hinge's conjugate is linear, so D(θ) = D(0) + θ·rise − θ²·(λ/2)·across.
+        let rise = (sums[0] - sums[1]) / n - lambda * along;
+        let theta = if across > 0.0 { (rise / (lambda * across)).clamp(0.0, 1.0) } else { 0.0 };
+        move_to(&mut self.duals, duals, theta);
+        move_to(&mut self.weights, weights, theta);
+        Ok(())
+    }
+}
+
+/// values += θ(to − values).
+fn move_to(values: &mut [f64], to: &[f64], theta: f64) {
+    if theta == 1.0 {
+        values.copy_from_slice(to);
+    } else {
+        values.iter_mut().zip(to).for_each(|(value, to)| *value += theta * (to - *value));
+    }
+}
+
+/// w(α) = (1/(λn)) Σ α_i x_i over all workers, with 0 for the bias.
+pub(crate) fn weights_of(worker: &mut Worker, duals: &[f64]) -> Result<Vec<f64>, Error> {
+    let mut weights = vec![0.0; worker.local.dimension()];
+    worker.local.combine(duals, &mut weights);
+    worker.sum(&mut weights)?;
+    let scale = 1.0 / (worker.local.problem.lambda * worker.local.total_rows as f64);
+    weights.iter_mut().for_each(|weight| *weight *= scale);
+    if let Some(bias) = weights.get_mut(worker.local.features()) {
+        *bias = 0.0;
+    }
+    Ok(weights)
+}
+
+/// Scales the heavier sign down until Σ α = 0.
+fn balance(worker: &mut Worker, duals: &mut [f64]) -> Result<(), Error> {
+    let mut sums = [0.0; 2];
+    for dual in duals.iter() {
+        sums[usize::from(*dual < 0.0)] += dual.abs();
+    }
+    worker.sum(&mut sums)?;
+    let lighter = sums[0].min(sums[1]);
+    for dual in duals.iter_mut() {
+        let sum = sums[usize::from(*dual < 0.0)];
+        if sum > lighter {
+            *dual *= lighter / sum;
+        }
+    }
+    Ok(())
+}
+
+/// Duals that the margins suggest: the end of the range on either side of the corner, linear in between.
+fn duals_from_margins(worker: &Worker, predictions: &[f64]) -> Vec<f64> {
+    let pairs = predictions.iter().zip(worker.local.targets());
+    with_loss!(worker.local.problem.loss, loss => pairs.map(|(p, y)| {
+        let y = f64::from(*y);
+        loss.feasible(y * (0.5 + (1.0 - y * p) / (2.0 * BAND)), y)
+    }).collect())
+}

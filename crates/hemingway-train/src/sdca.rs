@@ -1,0 +1,403 @@
+//! Stochastic dual coordinate ascent on one worker's rows: the local solver of CoCoA and CoCoA+.
+//!
+//! A pass visits rows in random order and sets each dual to its best value given all others of this worker. The
+//! other workers are accounted for by σ' in u = w + σ'Δw. On one worker this is plain SDCA.
+//!
+//! Three things make it fast. Rows whose dual is pressed against the end of its range are settled: they leave the
+//! following passes and are looked at again in passes that grow further apart, so none is lost. Curvatures are
+//! computed at the first visit, when the row is in cache anyway. And each visit leaves behind what it saw, which
+//! adds up to a free estimate of objective and gap.
+//!
+//! A bias has no penalty, so its dual is a constraint, Σ α = 0. It is met in the limit by the method of
+//! multipliers: within a round the bias has a quadratic penalty around a centre, and after it the centre moves.
+
+use std::ops::Range;
+
+use rand::seq::SliceRandom;
+
+use crate::kernels::{Rows, Task, fastest, with_rows};
+use crate::local::penalty;
+use crate::loss::{Shape, Tally, with_loss};
+use crate::{Error, Estimate, Worker};
+
+/// How the workers' changes become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregation {
+    /// Each change counts 1/m, and workers solve as if alone (CoCoA: γ = 1/m, σ' = 1).
+    Averaging,
+    /// Changes add up, and each worker expects the others to do as it does (CoCoA+: γ = 1, σ' = m).
+    Adding,
+}
+
+/// Dual state of this worker's rows, and the weights that belong to all duals of all workers.
+pub struct Sdca {
+    aggregation: Aggregation,
+    coordinates: Vec<Coordinate>,
+    /// w(α), the same on every worker between rounds.
+    weights: Vec<f64>,
+    itinerary: Itinerary,
+    /// Penalty of the bias around its centre (μ), where there is a bias.
+    bias_penalty: Option<f64>,
+    estimate: Option<Estimate>,
+}
+
+/// All that a visit needs of a row, in one place.
+#[derive(Clone, Copy)]
+struct Coordinate {
+    dual: f64,
+    /// σ'‖x‖²/(λn), unknown (NaN) before the first visit.
+    curvature: f32,
+    target: f32,
+}
+
+/// Which rows are visited when.
+struct Itinerary {
+    /// Rows in visiting order; the first `awake` are visited, the others are settled.
+    order: Vec<u32>,
+    awake: usize,
+    /// Where the current pass stands.
+    position: usize,
+    /// Passes begun, and the pass in which all rows are looked at again.
+    passes: u64,
+    wake_at: u64,
+    /// Rows pressed harder than this against the end of their range are settled.
+    calm: f64,
+    /// Violations and visits of the current pass.
+    violation: f64,
+    visits: f64,
+}
+
+impl Sdca {
+    /// Begins at these duals and their weights.
+    pub fn new(
+        worker: &mut Worker,
+        duals: Vec<f64>,
+        weights: Vec<f64>,
+        aggregation: Aggregation,
+    ) -> Result<Sdca, Error> {
+        let coordinate = |(dual, target): (&f64, &f32)| Coordinate {
+            dual: *dual,
+            curvature: f32::NAN,
+            target: *target,
+        };
+        let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
+        let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
+        let itinerary = Itinerary::new(coordinates.len());
+        Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, estimate: None })
+    }
+
+    /// One round: `steps` local visits, then one sum over the workers.
+    pub fn round(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Result<(), Error> {
+        let before = (worker.size() > 1).then(|| self.remember());
+        let seen = self.visit(worker, round, steps);
+        let mut sums = [seen.loss, seen.gap, seen.visits, self.sum_of_duals()];
+        if let Some(before) = before {
+            self.aggregate(worker, before, &mut sums)?;
+        }
+        let [loss, gap, visits, duals] = sums;
+        self.move_centre(worker, duals);
+        let local = &worker.local;
+        let primal = loss / visits.max(1.0) + penalty(local.problem, local.features(), &self.weights);
+        self.estimate = Some(Estimate { primal, gap: gap / local.total_rows as f64 });
+        Ok(())
+    }
+
+    fn remember(&self) -> Before {
+        let averaging = self.aggregation == Aggregation::Averaging;
+        Before { weights: self.weights.clone(), duals: if averaging { self.duals() } else { Vec::new() } }
+    }
+
+    fn sum_of_duals(&self) -> f64 {
+        match self.bias_penalty {
+            Some(_) => self.coordinates.iter().map(|coordinate| coordinate.dual).sum(),
+            None => 0.0,
+        }
+    }
+
+    /// Turns every worker's local change into the common one.
+    fn aggregate(&mut self, worker: &mut Worker, before: Before, sums: &mut [f64; 4]) -> Result<(), Error> {
+        let gamma = self.aggregation.gamma(worker.size());
+        // The local copy moved by σ'Δw_k; what counts is γΔw_k.
+        let share = gamma / self.aggregation.sigma(worker.size());
+        let pairs = self.weights.iter().zip(&before.weights);
+        let mut change: Vec<f64> = pairs.map(|(now, then)| share * (now - then)).collect();
+        change.extend(sums.iter());
+        worker.sum(&mut change)?;
+        sums.copy_from_slice(&change[self.weights.len()..]);
+        self.weights = before.weights;
+        self.weights.iter_mut().zip(&change).for_each(|(weight, change)| *weight += change);
+        for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
+            coordinate.dual = before + gamma * (coordinate.dual - before);
+        }
+        Ok(())
+    }
+
+    /// The multiplier step of the bias.
+    fn move_centre(&mut self, worker: &Worker, sum_of_duals: f64) {
+        if let Some(penalty) = self.bias_penalty {
+            let bias = worker.local.features();
+            self.weights[bias] += sum_of_duals / (penalty * worker.local.total_rows as f64);
+        }
+    }
+
+    /// Visits rows until `steps` are used up. Settled rows cost nothing but count as visited.
+    fn visit(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Seen {
+        let mut rng = worker.rng(round);
+        let mut seen = Seen::default();
+        let rows = self.itinerary.order.len();
+        let mut left = steps as f64;
+        while left >= 1.0 {
+            self.itinerary.begin_pass_if_due(&mut rng);
+            let per_visit = rows as f64 / self.itinerary.awake as f64;
+            let until = self.itinerary.position + (left / per_visit).ceil() as usize;
+            let from = self.itinerary.position;
+            let part = self.visit_stretch(worker, from..until.min(self.itinerary.awake));
+            left -= part.visits * per_visit;
+            seen.add(&part);
+        }
+        worker.local.meter(seen.values, 2.0, 2.0 * seen.visits);
+        seen
+    }
+
+    fn visit_stretch(&mut self, worker: &Worker, range: Range<usize>) -> Seen {
+        let (matrix, rows_range) = worker.local.matrix();
+        let sigma = self.aggregation.sigma(worker.size());
+        let n = worker.local.total_rows as f64;
+        let scale = sigma / (worker.local.problem.lambda * n);
+        let bias_scale = self.bias_penalty.map(|penalty| sigma / (penalty * n));
+        let first = rows_range.start;
+        with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
+            None => fastest(Stretch::<_, _, false> { rows, loss, first, scale, bias_scale: 0.0, range, sdca: self }),
+            Some(bias_scale) => {
+                fastest(Stretch::<_, _, true> { rows, loss, first, scale, bias_scale, range, sdca: self })
+            }
+        }))
+    }
+
+    /// w(α).
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// α of this worker's rows.
+    pub fn duals(&self) -> Vec<f64> {
+        self.coordinates.iter().map(|coordinate| coordinate.dual).collect()
+    }
+
+    /// What the last round saw on the way.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.estimate
+    }
+
+    /// Duals and weights, when nothing else is wanted any more.
+    pub fn into_parts(self) -> (Vec<f64>, Vec<f64>) {
+        (self.duals(), self.weights)
+    }
+
+    /// State besides duals and weights.
+    pub fn save(&self) -> Vec<f64> {
+        self.itinerary.save()
+    }
+
+    /// Takes up the state that [`save`](Sdca::save) wrote.
+    pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
+        self.itinerary = Itinerary::restore(self.coordinates.len(), saved)?;
+        Ok(())
+    }
+}
+
+/// State at the beginning of a round.
+struct Before {
+    weights: Vec<f64>,
+    duals: Vec<f64>,
+}
+
+/// What visits saw on the way, each row as it was then.
+#[derive(Default)]
+struct Seen {
+    loss: f64,
+    gap: f64,
+    visits: f64,
+    /// Stored values read.
+    values: f64,
+}
+
+impl Seen {
+    fn add(&mut self, other: &Seen) {
+        self.loss += other.loss;
+        self.gap += other.gap;
+        self.visits += other.visits;
+        self.values += other.values;
+    }
+}
+
+impl Aggregation {
+    /// γ.
+    fn gamma(self, workers: usize) -> f64 {
+        match self {
+            Aggregation::Averaging => 1.0 / workers as f64,
+            Aggregation::Adding => 1.0,
+        }
+    }
+
+    /// σ'.
+    fn sigma(self, workers: usize) -> f64 {
+        match self {
+            Aggregation::Averaging => 1.0,
+            Aggregation::Adding => workers as f64,
+        }
+    }
+}
+
+/// The first passes look at every row, so that the duals find their ends.
+const FULL_PASSES: u64 = 2;
+/// Settled rows are looked at again after this many passes, and this fraction of all passes so far.
+const WAKE_AFTER: u64 = 10;
+const WAKE_FRACTION: u64 = 4;
+/// Rows pressed harder than this many times the mean violation count as settled.
+const CALM: f64 = 2.0;
+
+impl Itinerary {
+    fn new(rows: usize) -> Itinerary {
+        Itinerary {
+            order: (0..rows as u32).collect(),
+            awake: rows,
+            position: rows,
+            passes: 0,
+            wake_at: WAKE_AFTER,
+            calm: f64::INFINITY,
+            violation: 0.0,
+            visits: 0.0,
+        }
+    }
+
+    fn begin_pass_if_due(&mut self, rng: &mut crate::Rng) {
+        if self.position < self.awake {
+            return;
+        }
+        self.position = 0;
+        self.passes += 1;
+        let calm = CALM * self.violation / self.visits.max(1.0);
+        self.calm = if self.passes <= FULL_PASSES { f64::INFINITY } else { calm };
+        (self.violation, self.visits) = (0.0, 0.0);
+        if self.passes >= self.wake_at || self.awake == 0 {
+            self.awake = self.order.len();
+            self.wake_at = self.passes + WAKE_AFTER + self.passes / WAKE_FRACTION;
+        }
+        self.order[..self.awake].shuffle(rng);
+    }
+
+    fn save(&self) -> Vec<f64> {
+        let mut saved = vec![
+            self.awake as f64,
+            self.position as f64,
+            self.passes as f64,
+            self.wake_at as f64,
+            self.calm,
+            self.violation,
+            self.visits,
+        ];
+        saved.extend(self.order.iter().map(|row| f64::from(*row)));
+        saved
+    }
+
+    fn restore(rows: usize, saved: &[f64]) -> Result<Itinerary, Error> {
+        match saved {
+            [awake, position, passes, wake_at, calm, violation, visits, order @ ..]
+                if order.len() == rows && *awake <= rows as f64 && order.iter().all(|row| *row < rows as f64) =>
+            {
+                Ok(Itinerary {
+                    order: order.iter().map(|row| *row as u32).collect(),
+                    awake: *awake as usize,
+                    position: *position as usize,
+                    passes: *passes as u64,
+                    wake_at: *wake_at as u64,
+                    calm: *calm,
+                    violation: *violation,
+                    visits: *visits,
+                })
+            }
+            _ => Err(Error::Checkpoint("the order of visits is damaged".to_owned())),
+        }
+    }
+}
+
+/// A penalty of the bias that curves its dual as much as an average row curves that of the weights.
+fn bias_penalty(worker: &mut Worker) -> Result<f64, Error> {
+    let (matrix, range) = worker.local.matrix();
+    let norms: f64 = with_rows!(matrix, rows => range.map(|row| rows.squared_norm(row)).sum());
+    worker.local.meter(worker.local.stored() as f64, 2.0, 0.0);
+    let mean = worker.sum_of(norms)? / worker.local.total_rows as f64;
+    Ok(worker.local.problem.lambda / mean.max(1e-12))
+}
+
+/// Visits to a stretch of the order.
+struct Stretch<'a, R, S, const BIAS: bool> {
+    rows: R,
+    loss: S,
+    /// Where this worker's rows begin in the matrix.
+    first: usize,
+    /// σ'/(λn): what a unit of α adds to u along its row.
+    scale: f64,
+    /// σ'/(μn): what it adds to the bias.
+    bias_scale: f64,
+    range: Range<usize>,
+    sdca: &'a mut Sdca,
+}
+
+/// How many visits ahead a row is asked for.
+const LOOK_AHEAD: usize = 3;
+
+impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
+    type Output = Seen;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Seen {
+        let Stretch { rows, loss, first, scale, bias_scale, range, sdca } = self;
+        let Sdca { coordinates, weights, itinerary, .. } = sdca;
+        let Itinerary { order, awake, position, calm, violation, visits, .. } = itinerary;
+        let features = weights.len() - usize::from(BIAS);
+        let (weights, bias) = weights.split_at_mut(features);
+        let mut seen = Seen::default();
+        let mut tally = Tally::default();
+        let mut until = range.end;
+        *position = range.start;
+        while *position < until {
+            if let Some(soon) = order.get(*position + LOOK_AHEAD) {
+                rows.prefetch(first + *soon as usize);
+            }
+            let row = order[*position] as usize;
+            let coordinate = &mut coordinates[row];
+            if coordinate.curvature.is_nan() {
+                coordinate.curvature = (scale * rows.squared_norm(first + row) + bias_scale) as f32;
+            }
+            let (old, target) = (coordinate.dual, f64::from(coordinate.target));
+            let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
+            let visit = loss.visit(old, prediction, target, f64::from(coordinate.curvature), &mut tally);
+            let length = rows.length(first + row) as f64;
+            seen.gap += visit.gap;
+            seen.visits += 1.0;
+            seen.values += length;
+            *violation += visit.violation;
+            if visit.pressed > *calm {
+                *awake -= 1;
+                order.swap(*position, *awake);
+                until = until.min(*awake);
+                continue;
+            }
+            if visit.alpha != old {
+                let change = visit.alpha - old;
+                coordinate.dual = visit.alpha;
+                rows.add::<FMA>(first + row, scale * change, weights);
+                if BIAS {
+                    bias[0] += bias_scale * change;
+                }
+                seen.values += length;
+            }
+            *position += 1;
+        }
+        *visits += seen.visits;
+        seen.loss = tally.total();
+        seen
+    }
+}

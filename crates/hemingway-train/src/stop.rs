@@ -1,0 +1,86 @@
+//! When a run ends, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Point, Seconds};
+
+/// The goals and limits of a run; the first one reached ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct StopRules {
+    /// Stop once the certified relative error is this small.
+    pub error: Option<f64>,
+    /// Stop once P is this small.
+    pub objective: Option<f64>,
+    /// Stop when the training clock reaches this.
+    pub within: Option<Seconds>,
+    /// Stop after this many rounds.
+    pub rounds: Option<u64>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The certified error reached its goal.
+    Error,
+    /// The objective reached its goal.
+    Objective,
+    /// The time was up.
+    Within,
+    /// The rounds were used up.
+    Rounds,
+    /// Neither P nor its lower bound moved any more.
+    NoProgress,
+    /// The objective grew without bound or stopped being a number.
+    Diverged,
+    /// The user interrupted.
+    Interrupted,
+}
+
+impl StopRules {
+    /// The goal that a scored point reaches, if any.
+    pub fn reached(&self, point: &Point) -> Option<Stop> {
+        if self.error.is_some_and(|goal| point.certified_error <= goal) {
+            Some(Stop::Error)
+        } else if self.objective.is_some_and(|goal| point.primal <= goal) {
+            Some(Stop::Objective)
+        } else {
+            None
+        }
+    }
+
+    /// The limit that is used up, if any.
+    pub fn exhausted(&self, round: u64, seconds: Seconds) -> Option<Stop> {
+        if self.within.is_some_and(|limit| seconds >= limit) {
+            Some(Stop::Within)
+        } else if self.rounds.is_some_and(|limit| round >= limit) {
+            Some(Stop::Rounds)
+        } else {
+            None
+        }
+    }
+}
+
+impl Stop {
+    /// Whether what the user asked for was reached: a goal, or a limit that was itself the request.
+    pub fn is_goal(self, rules: &StopRules) -> bool {
+        match self {
+            Stop::Error | Stop::Objective => true,
+            Stop::Within | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
+            Stop::NoProgress | Stop::Diverged | Stop::Interrupted => false,
+        }
+    }
+
+    /// A sentence for people.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Stop::Error => "the certified error reached the goal",
+            Stop::Objective => "the objective reached the goal",
+            Stop::Within => "the time was up",
+            Stop::Rounds => "the rounds were used up",
+            Stop::NoProgress => "no further progress",
+            Stop::Diverged => "the objective diverged",
+            Stop::Interrupted => "interrupted",
+        }
+    }
+}

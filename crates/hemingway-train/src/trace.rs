@@ -1,0 +1,49 @@
+//! What a run shows of itself: points while it goes, a summary at the end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Model, Seconds, Stop};
+
+/// One scored round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Rounds finished.
+    pub round: u64,
+    /// Training clock: scoring does not count, virtual on the simulated engine.
+    pub seconds: Seconds,
+    /// Time the user has waited since the run began, scoring included.
+    pub wall_seconds: Seconds,
+    /// P at the weights of this very round.
+    pub current: f64,
+    /// The lowest P seen so far: the model the run would return now.
+    pub primal: f64,
+    /// The highest lower bound on P* proved so far.
+    pub dual: f64,
+    /// Proved bound on (P − P*)/P*; see [`Certificate`](crate::Certificate).
+    pub certified_error: f64,
+}
+
+/// A finished run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Why it ended.
+    pub stop: Stop,
+    /// Rounds finished.
+    pub rounds: u64,
+    /// Training clock.
+    pub seconds: Seconds,
+    /// What the user waited, from loaded data to finished model.
+    pub wall_seconds: Seconds,
+    /// The part of `wall_seconds` that went into scoring.
+    pub scoring_seconds: Seconds,
+    /// P of the returned model.
+    pub primal: f64,
+    /// Lower bound on P*.
+    pub dual: f64,
+    /// Proved bound on the relative error of the returned model.
+    pub certified_error: f64,
+    /// Whether the error is relative to P(0), because no positive lower bound is known.
+    pub relative_to_start: bool,
+    /// The best weights seen, with the duals of the best lower bound where there are any.
+    pub model: Model,
+}
