@@ -9,8 +9,8 @@ use crate::output;
 /// Prints an error and gives the exit code for it.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     let (red, cyan) = (Style::new().for_stderr().red().bold(), Style::new().for_stderr().cyan());
-    // Some messages bring their own hint along.
-    let message = format!("{error:#}").replace("\nhint:", &format!("\n{}", cyan.apply_to("hint:")));
+    // Messages name their cause themselves, and some bring their own hint along.
+    let message = error.to_string().replace("\nhint:", &format!("\n{}", cyan.apply_to("hint:")));
     output::note(&format!("{} {message}", red.apply_to("error:")));
     let own = error.downcast_ref::<hemingway::Error>();
     if let Some(hint) = own.and_then(hemingway::Error::hint) {

@@ -15,14 +15,14 @@ pub fn counted(number: usize, one: &str) -> String {
     format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A small fraction to two digits: 0.00084 → `0.084 %`.
+/// A fraction, from zero up, to two digits at least: 0.00084 → `0.084 %`.
 pub fn percent(fraction: f64) -> String {
     let value = fraction * 100.0;
     match value.abs() {
         0.0 => "0 %".to_owned(),
         size if size < 1e-4 => format!("{value:.1e} %"),
         size if size < 10.0 => format!("{value:.*} %", (1.0 - size.log10().floor()) as usize),
-        _ => format!("{value:.0} %"),
+        _ => format!("{} %", count(value.round() as usize)),
     }
 }
 
@@ -108,11 +108,12 @@ mod tests {
             ["0.084 %", "1.2 %", "45 %", "3.0e-7 %"]
         );
         assert_eq!(percent(0.0001), "0.010 %");
+        assert_eq!(percent(125.73), "12,573 %");
         assert_eq!(
             [number(0.0878120501), number(12.5), number(1e-9)],
             ["0.0878121", "12.5000", "1.00000e-9"]
         );
-        assert_eq!([duration(0.42), duration(3.14159), duration(200.0)], ["420 ms", "3.14 s", "3 min 20 s"]);
+        assert_eq!([duration(0.42), duration(2.347), duration(200.0)], ["420 ms", "2.35 s", "3 min 20 s"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
     }

@@ -197,7 +197,7 @@ impl Error {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
             Error::WriteModel { .. } => {
-                Some("go on with `train --resume RUN --model FILE`: nothing learned is lost")
+                Some("go on with `hemingway train --resume last --model FILE`")
             }
             Error::NoDirectory { .. } => Some("create the directory first"),
             Error::IsDirectory { .. } => Some("add a file name"),
@@ -206,7 +206,7 @@ impl Error {
             Error::NoStore { .. } => Some("`hemingway train` makes one; --store FILE names another"),
             Error::NotAStore { .. } => Some("choose another file with --store FILE"),
             Error::NewerStore { .. } => Some("use a newer hemingway, or another file with --store FILE"),
-            Error::StoreFull { .. } => Some("free some space, then go on with `train --resume RUN`"),
+            Error::StoreFull { .. } => Some("free some space, then go on with `hemingway train --resume last`"),
             Error::NoRun { .. } => Some("`hemingway runs` lists them"),
             Error::AmbiguousRun { .. } => Some("write one more letter"),
             Error::StillRunning { .. } => Some("`hemingway show RUN` shows how far it is"),

@@ -59,7 +59,20 @@ impl Store {
 
     /// Opens a store that has to be there.
     pub fn open_existing(place: &Place) -> Result<Store, Error> {
-        Store::open_if_there(place)?.ok_or_else(|| Error::NoStore { file: place.store().to_path_buf() })
+        Store::open_if_there(place)?.ok_or_else(|| Store::missing(place))
+    }
+
+    /// The error for a store that has to be there and is not.
+    pub fn missing(place: &Place) -> Error {
+        Error::NoStore { file: place.store().to_path_buf() }
+    }
+
+    /// Opens a store to look at it: this also works where nothing can be written.
+    pub fn open_to_read(place: &Place) -> Result<Option<Store>, Error> {
+        match Store::open_if_there(place) {
+            Err(Error::StoreUnwritable { .. }) if !has_log(place.store()) => Store::connect_frozen(place.store()).map(Some),
+            result => result,
+        }
     }
 
     /// Its file.
@@ -82,10 +95,27 @@ impl Store {
         Ok(Store { file: file.to_path_buf(), connection })
     }
 
+    /// A store that nobody can write to does not change, so it needs no locks, which would have to be written.
+    fn connect_frozen(file: &Path) -> Result<Store, Error> {
+        let escaped = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
+            .map_err(|error| Error::store(file, error))?;
+        schema::check_current(&connection, file)?;
+        Ok(Store { file: file.to_path_buf(), connection })
+    }
+
     /// Names the file in a database error.
     fn error(&self) -> impl Fn(rusqlite::Error) -> Error {
         |error| Error::store(&self.file, error)
     }
+}
+
+/// Whether some of the store is still in the log beside it.
+fn has_log(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// SQLite takes a very short file for an empty database and would write over it.

@@ -11,7 +11,7 @@ use crate::{output, words};
 
 pub fn run(arguments: Runs) -> anyhow::Result<ExitCode> {
     let place = arguments.store.place()?;
-    let runs = match Store::open_if_there(&place)? {
+    let runs = match Store::open_to_read(&place)? {
         Some(store) => runs_with_ends(&store)?,
         None => Vec::new(),
     };

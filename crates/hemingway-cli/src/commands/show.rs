@@ -14,7 +14,8 @@ use crate::{output, words};
 const SHOWN: usize = 16;
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
-    let store = Store::open_existing(&arguments.store.place()?)?;
+    let place = arguments.store.place()?;
+    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
     let run = store.run(&arguments.run)?;
     let points = store.points(&run)?;
     if arguments.json {

@@ -62,6 +62,15 @@ pub(super) fn bring_up_to_date(connection: &Connection, file: &Path) -> Result<(
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(named)
 }
 
+/// Checks that the file is a store of this very version.
+pub(super) fn check_current(connection: &Connection, file: &Path) -> Result<(), Error> {
+    if version(connection, file)? == known() {
+        return Ok(());
+    }
+    let source = "it is of an earlier version and has to be written to become current".into();
+    Err(Error::StoreUnwritable { file: file.to_path_buf(), source })
+}
+
 fn known() -> i64 {
     STEPS.len() as i64
 }
