@@ -44,6 +44,11 @@ pub trait Solver {
         None
     }
 
+    /// ∇P at the proposal, if the round left it behind, the same on every worker.
+    fn gradient(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// A free estimate of where the run stands from what the last round saw on the way, the same on every worker.
     fn estimate(&self) -> Option<Estimate> {
         None

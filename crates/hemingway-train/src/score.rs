@@ -3,8 +3,8 @@
 //! Both sides of the bracket are tightened. Above: the best weights are kept, and for losses with corners the
 //! best point on the line from them to the new weights is searched, since the objective of dual methods jumps
 //! there (predictions are linear in the weights, so this costs no pass over the data). Below: dual methods bring
-//! their dual point; for primal methods on smooth losses the slopes are one; on the hinge a dual point is built
-//! from the margins and improved by coordinate steps.
+//! their dual point; where a smooth loss's whole gradient is at hand, its slopes are one; for the rest a dual
+//! point is kept, moved towards what the predictions suggest and improved by coordinate steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Scorer {
     pub certificate: Certificate,
     /// Predictions of the best weights on this worker's rows.
     best_predictions: Vec<f64>,
-    /// A dual point of our own, for primal methods on losses with corners.
+    /// A dual point of our own, for methods that leave none behind.
     shadow: Option<Shadow>,
 }
 
@@ -108,14 +108,16 @@ impl Scorer {
         let local = &worker.local;
         let n = local.total_rows as f64;
         let current = sums[0] / n + penalty(local.problem, local.features(), weights);
-        match duals {
-            Some(_) if !local.problem.bias => {
+        match (duals, solver.gradient()) {
+            (Some(_), _) if !local.problem.bias => {
                 // The duals belong to the iterate, which need not be the proposal.
                 self.raise(-sums[1] / n - penalty(local.problem, local.features(), solver.weights()));
             }
-            Some(duals) => self.raise_balanced(worker, duals)?,
-            None if local.problem.loss.smoothness().is_some() => self.raise_by_slopes(worker, predictions)?,
-            None => self.raise_by_shadow(worker, predictions)?,
+            (Some(duals), _) => self.raise_balanced(worker, duals)?,
+            (None, Some(gradient)) if local.problem.loss.smoothness().is_some() => {
+                self.raise_by_slopes(worker, weights, gradient, predictions)?;
+            }
+            _ => self.raise_by_shadow(worker, predictions)?,
         }
         self.lower(worker, weights, predictions, current)?;
         Ok(current)
@@ -132,39 +134,46 @@ impl Scorer {
     /// down until it does, and the weights of that point are computed afresh.
     fn raise_balanced(&mut self, worker: &mut Worker, mut duals: Vec<f64>) -> Result<(), Error> {
         balance(worker, &mut duals)?;
-        self.raise_by_duals(worker, &duals)
+        let weights = weights_of(worker, &duals)?;
+        self.raise_by_scaling(worker, &duals, &weights)
     }
 
-    /// Smooth losses: α = −φ'(p) is a dual point, and scaling it towards zero can only help.
-    fn raise_by_slopes(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
-        let mut duals = worker.local.slopes(predictions);
-        duals.iter_mut().for_each(|slope| *slope = -*slope);
+    /// Smooth losses: α = −φ'(p) is a dual point, and its weights are w − ∇P/λ.
+    fn raise_by_slopes(
+        &mut self,
+        worker: &mut Worker,
+        weights: &[f64],
+        gradient: &[f64],
+        predictions: &[f64],
+    ) -> Result<(), Error> {
+        let duals = duals_from_predictions(worker, predictions);
         if worker.local.problem.bias {
-            balance(worker, &mut duals)?;
+            return self.raise_balanced(worker, duals);
         }
-        self.raise_by_duals(worker, &duals)
+        let lambda = worker.local.problem.lambda;
+        let weights: Vec<f64> = weights.iter().zip(gradient).map(|(w, slope)| w - slope / lambda).collect();
+        self.raise_by_scaling(worker, &duals, &weights)
     }
 
-    /// Proves D(s·α) for the best of several scales s.
-    fn raise_by_duals(&mut self, worker: &mut Worker, duals: &[f64]) -> Result<(), Error> {
-        let weights = weights_of(worker, duals)?;
+    /// Proves D(s·α) for the best of several scales s: away from the optimum a smaller dual point proves more.
+    fn raise_by_scaling(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<(), Error> {
         let local = &worker.local;
         let mut conjugates = SCALES.map(|scale| local.conjugate(duals, scale));
         worker.local.meter(0.0, 0.0, SCALES.len() as f64 * worker.local.rows() as f64);
         worker.sum(&mut conjugates)?;
         let local = &worker.local;
-        let penalty = penalty(local.problem, local.features(), &weights);
+        let penalty = penalty(local.problem, local.features(), weights);
         for (scale, conjugate) in SCALES.into_iter().zip(conjugates) {
             self.raise(-conjugate / local.total_rows as f64 - scale * scale * penalty);
         }
         Ok(())
     }
 
-    /// The hinge has no slope at its corner: build a dual point from the margins, take the best mixture with the
-    /// one kept from before, and improve it by one pass of coordinate steps.
+    /// Moves the dual point that is kept towards what the predictions suggest, as far as that helps, and improves
+    /// it by one pass of coordinate steps. Both only ever raise its bound.
     fn raise_by_shadow(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
         let (rows, dimension) = (worker.local.rows(), worker.local.dimension());
-        let mut guess = duals_from_margins(worker, predictions);
+        let mut guess = duals_from_predictions(worker, predictions);
         if worker.local.problem.bias {
             balance(worker, &mut guess)?;
         }
@@ -173,17 +182,14 @@ impl Scorer {
             duals: vec![0.0; rows],
             weights: vec![0.0; dimension],
         });
-        shadow.move_towards(worker, &guess, &guess_weights)?;
+        let mut bound = shadow.move_towards(worker, &guess, &guess_weights)?;
         if !worker.local.problem.bias {
             let mut sdca = Sdca::new(worker, shadow.duals, shadow.weights, Aggregation::Adding)?;
             sdca.round(worker, SHADOW_ROUND, rows)?;
             (shadow.duals, shadow.weights) = sdca.into_parts();
+            bound = shadow.bound(worker)?;
         }
-        let conjugate = worker.local.conjugate(&shadow.duals, 1.0);
-        let conjugate = worker.sum_of(conjugate)?;
-        let local = &worker.local;
-        let penalty = penalty(local.problem, local.features(), &shadow.weights);
-        self.raise(-conjugate / local.total_rows as f64 - penalty);
+        self.raise(bound);
         self.shadow = Some(shadow);
         Ok(())
     }
@@ -248,30 +254,42 @@ const SCALES: [f64; 4] = [1.0, 0.99, 0.9, 0.5];
 const GRIDS: usize = 4;
 /// How far beyond the new weights the search may go.
 const EXTRAPOLATE: f64 = 1.5;
-/// Half-width of the band around margin 1 in which a guessed dual is between its ends.
+/// Half-width of the band around margin 1 in which a guessed dual of the hinge is between its ends.
 const BAND: f64 = 0.1;
 /// The shadow's coordinate steps draw from a stream that no training round uses.
 const SHADOW_ROUND: u64 = u64::MAX;
+/// Mixtures tried between the dual point that is kept and a new guess.
+const MIXTURES: [f64; 6] = [0.0, 0.1, 0.3, 0.6, 0.9, 1.0];
 
 impl Shadow {
-    /// The best mixture with another dual point: D is a parabola on the way there.
-    fn move_towards(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<(), Error> {
+    /// The best of a few mixtures with another dual point; returns its bound.
+    fn move_towards(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<f64, Error> {
+        let mixed = |from: &[f64], to: &[f64], theta: f64| {
+            let mut mixture = from.to_vec();
+            move_to(&mut mixture, to, theta);
+            mixture
+        };
+        let mut conjugates = MIXTURES.map(|theta| worker.local.conjugate(&mixed(&self.duals, duals, theta), 1.0));
+        worker.local.meter(0.0, 0.0, MIXTURES.len() as f64 * worker.local.rows() as f64);
+        worker.sum(&mut conjugates)?;
         let local = &worker.local;
-        let mut sums = [local.conjugate(&self.duals, 1.0), local.conjugate(duals, 1.0)];
-        worker.sum(&mut sums)?;
-        let local = &worker.local;
-        let (n, lambda) = (local.total_rows as f64, local.problem.lambda);
-        let (mut along, mut across) = (0.0, 0.0);
-        for (here, there) in self.weights.iter().zip(weights).take(local.features()) {
-            along += here * (there - here);
-            across += (there - here) * (there - here);
-        }
-        // The hinge's conjugate is linear, so D(θ) = D(0) + θ·rise − θ²·(λ/2)·across.
-        let rise = (sums[0] - sums[1]) / n - lambda * along;
-        let theta = if across > 0.0 { (rise / (lambda * across)).clamp(0.0, 1.0) } else { 0.0 };
+        let bound = |theta: f64, conjugate: f64| {
+            let weights = mixed(&self.weights, weights, theta);
+            -conjugate / local.total_rows as f64 - penalty(local.problem, local.features(), &weights)
+        };
+        let bounds = MIXTURES.into_iter().zip(conjugates).map(|(theta, sum)| (theta, bound(theta, sum)));
+        let (theta, best) = bounds.fold((0.0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
         move_to(&mut self.duals, duals, theta);
         move_to(&mut self.weights, weights, theta);
-        Ok(())
+        Ok(best)
+    }
+
+    /// D of this point.
+    fn bound(&self, worker: &mut Worker) -> Result<f64, Error> {
+        let conjugate = worker.local.conjugate(&self.duals, 1.0);
+        let conjugate = worker.sum_of(conjugate)?;
+        let local = &worker.local;
+        Ok(-conjugate / local.total_rows as f64 - penalty(local.problem, local.features(), &self.weights))
     }
 }
 
@@ -314,11 +332,12 @@ fn balance(worker: &mut Worker, duals: &mut [f64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Duals that the margins suggest: the end of the range on either side of the corner, linear in between.
-fn duals_from_margins(worker: &Worker, predictions: &[f64]) -> Vec<f64> {
-    let pairs = predictions.iter().zip(worker.local.targets());
+/// The dual point that predictions suggest: minus the slopes, where the loss has them. At the hinge's corner a
+/// dual lies between the ends of its range.
+fn duals_from_predictions(worker: &Worker, predictions: &[f64]) -> Vec<f64> {
+    let smooth = worker.local.problem.loss.smoothness().is_some();
+    let pairs = predictions.iter().zip(worker.local.targets()).map(|(p, y)| (*p, f64::from(*y)));
     with_loss!(worker.local.problem.loss, loss => pairs.map(|(p, y)| {
-        let y = f64::from(*y);
-        loss.feasible(y * (0.5 + (1.0 - y * p) / (2.0 * BAND)), y)
+        if smooth { -loss.slope(p, y) } else { loss.feasible(y * (0.5 + (1.0 - y * p) / (2.0 * BAND)), y) }
     }).collect())
 }

@@ -86,6 +86,10 @@ impl Solver for Descent {
         Some(&self.passes.predictions)
     }
 
+    fn gradient(&self) -> Option<&[f64]> {
+        Some(&self.passes.gradient)
+    }
+
     fn estimate(&self) -> Option<Estimate> {
         self.passes.estimate()
     }

@@ -222,6 +222,10 @@ impl Solver for QuasiNewton {
         Some(&self.passes.predictions)
     }
 
+    fn gradient(&self) -> Option<&[f64]> {
+        Some(&self.passes.gradient)
+    }
+
     fn estimate(&self) -> Option<Estimate> {
         self.passes.estimate()
     }
