@@ -152,6 +152,7 @@ fn read_labels(source: &mut Source, assembler: &mut Assembler) -> Result<(), Err
 }
 
 fn label_bytes(source: &mut Source) -> Result<Vec<u8>, Error> {
+    source.look_ahead()?;
     if source.head().is_empty() {
         let (file, tried) = (source.file().to_string(), "labels, and found no bytes".to_string());
         return Err(Error::IdxLabelsMissing { file, tried });
@@ -260,6 +261,15 @@ mod tests {
         let dataset = parse_bytes(Format::Idx, &both, &LoadOptions::default()).unwrap().dataset;
         assert_eq!(dataset.matrix, Matrix::Dense(Dense::new(2, 2, vec![1.0, 0.2, 0.0, 0.4])));
         assert_eq!(dataset.targets, vec![-1.0, 1.0]);
+    }
+
+    #[test]
+    fn labels_may_be_far_behind() {
+        let rows = 2 * pipeline::BLOCK_BYTES as u32;
+        let labels: Vec<u8> = (0..rows).map(|row| (row % 2) as u8).collect();
+        let both = [idx(&[rows, 1], &labels), idx(&[rows], &labels)].concat();
+        let dataset = parse_bytes(Format::Idx, &both, &LoadOptions::default()).unwrap().dataset;
+        assert_eq!((dataset.matrix.rows(), &dataset.targets[..3]), (rows as usize, &[-1.0, 1.0, -1.0][..]));
     }
 
     #[test]

@@ -72,6 +72,17 @@ impl<'a> Source<'a> {
         &self.head[self.given..]
     }
 
+    /// Reads ahead again once the first head is used up.
+    pub(crate) fn look_ahead(&mut self) -> Result<(), Error> {
+        if self.head().is_empty() {
+            let taken = self.taken;
+            let mut head = Vec::new();
+            self.read(&mut head, READ_AHEAD)?;
+            (self.head, self.given, self.taken) = (head, 0, taken);
+        }
+        Ok(())
+    }
+
     /// Takes bytes off the head.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.given += bytes;
