@@ -7,7 +7,7 @@ from typing import Callable
 # Passes over the data, steps of about 1.25: fine enough that a peer loses
 # little by the granularity of the ladder.
 PASSES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30, 38, 48, 60, 75, 95, 120, 150, 190, 240,
-          300, 380, 480, 600, 750, 950, 1200]
+          300, 380, 480, 600, 750, 950, 1200, 1500, 1900, 2400, 3000, 3800, 4800]
 
 
 def tolerances(start):
