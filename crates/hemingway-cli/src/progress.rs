@@ -96,20 +96,21 @@ impl Follower {
         self.way.push(Mark { waited: point.wall_seconds.0, fraction });
     }
 
+    /// Short enough for the 60 columns that a narrow terminal has left beside the bar.
     fn describe(&self, point: &Point) -> String {
+        let left = time_left(&self.way).map(|left| format!("{} left, ", words::duration(left)));
         let proved = match point.certified_error {
-            error if error.is_finite() => format!("proved within {}", words::percent(error)),
+            error if error.is_finite() => format!("within {}", words::percent(error)),
             _ => "nothing proved yet".to_owned(),
         };
-        let left = time_left(&self.way).map(|left| format!(", about {} left", words::duration(left)));
         let (round, objective) = (words::count(point.round as usize), words::number(point.primal));
-        format!("round {round}, objective {objective}, {proved}{}", left.unwrap_or_default())
+        format!("{}round {round}, objective {objective}, {proved}", left.unwrap_or_default())
     }
 }
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {bar:24} {wide_msg}");
+    let style = ProgressStyle::with_template("{spinner} {bar:16} {wide_msg}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"));
     bar.enable_steady_tick(Duration::from_millis(120));
     bar

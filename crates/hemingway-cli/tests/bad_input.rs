@@ -42,7 +42,11 @@ fn settings_out_of_range() {
     check(&["train", "data.libsvm", "--rounds", "0"], &["--rounds = 0"]);
     check(&["train", "data.libsvm", "--score-every", "0"], &["--score-every = 0"]);
     check(&["train", "data.libsvm", "--objective", "inf"], &["--objective = inf"]);
-    check(&["train", "data.libsvm", "--local-steps", "0"], &["0"]);
+    check(&["train", "data.libsvm", "--local-steps", "0"], &["--local-steps = 0"]);
+    let sgd = |flag, value| ["train", "data.libsvm", "--algorithm", "minibatch-sgd", flag, value];
+    check(&sgd("--batch", "0"), &["--batch = 0"]);
+    check(&sgd("--step-size", "-1"), &["--step-size = -1"]);
+    check(&["train", "data.libsvm", "--algorithm", "l-bfgs", "--memory", "0"], &["--memory = 0"]);
 }
 
 #[test]

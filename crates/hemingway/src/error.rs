@@ -196,9 +196,7 @@ impl Error {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
-            Error::WriteModel { .. } => {
-                Some("go on with `hemingway train --resume last --model FILE`")
-            }
+            Error::WriteModel { .. } => Some("go on with `hemingway train --resume last --model FILE`"),
             Error::NoDirectory { .. } => Some("create the directory first"),
             Error::IsDirectory { .. } => Some("add a file name"),
             Error::Model { .. } => Some("`hemingway train --model FILE` writes a model"),
@@ -206,7 +204,9 @@ impl Error {
             Error::NoStore { .. } => Some("`hemingway train` makes one; --store FILE names another"),
             Error::NotAStore { .. } => Some("choose another file with --store FILE"),
             Error::NewerStore { .. } => Some("use a newer hemingway, or another file with --store FILE"),
-            Error::StoreFull { .. } => Some("free some space, then go on with `hemingway train --resume last`"),
+            Error::StoreFull { .. } => {
+                Some("free some space, then go on with `hemingway train --resume last`")
+            }
             Error::NoRun { .. } => Some("`hemingway runs` lists them"),
             Error::AmbiguousRun { .. } => Some("write one more letter"),
             Error::StillRunning { .. } => Some("`hemingway show RUN` shows how far it is"),

@@ -56,14 +56,15 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
 pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
     let store = Store::open_existing(place)?;
     let run = store.run(run)?;
+    run.check_idle()?;
     let request = run.request.clone().with(changes);
     let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
     (watch.observe)(Progress::Loading(&request.data.spec));
     let ready = prepare(&request, &choice)?;
     check_same_data(&run, &ready)?;
 
-    store.claim_run(&run, &request, &choice)?;
     let from = store.checkpoint(&run)?;
+    store.claim_run(&run, &request, &choice)?;
     store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
     let from = from.as_ref();
     Task { place, store: &store, run: &run, request: &request, choice: &choice, ready: &ready, from }

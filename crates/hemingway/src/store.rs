@@ -13,8 +13,6 @@ mod runs;
 mod schema;
 mod trace;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,7 +68,9 @@ impl Store {
     /// Opens a store to look at it: this also works where nothing can be written.
     pub fn open_to_read(place: &Place) -> Result<Option<Store>, Error> {
         match Store::open_if_there(place) {
-            Err(Error::StoreUnwritable { .. }) if !has_log(place.store()) => Store::connect_frozen(place.store()).map(Some),
+            Err(Error::StoreUnwritable { .. }) if !has_log(place.store()) => {
+                Store::connect_frozen(place.store()).map(Some)
+            }
             result => result,
         }
     }
@@ -84,7 +84,7 @@ impl Store {
         if file.is_dir() {
             return Err(Error::IsDirectory { file: file.to_path_buf() });
         }
-        check_header(file)?;
+        check_length(file)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let opened = Connection::open_with_flags(file, flags).and_then(|connection| {
             connection.busy_timeout(PATIENCE)?;
@@ -98,7 +98,8 @@ impl Store {
     /// A store that nobody can write to does not change, so it needs no locks, which would have to be written.
     fn connect_frozen(file: &Path) -> Result<Store, Error> {
         let escaped = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
             .map_err(|error| Error::store(file, error))?;
         schema::check_current(&connection, file)?;
@@ -118,11 +119,11 @@ fn has_log(file: &Path) -> bool {
     std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// SQLite takes a very short file for an empty database and would write over it.
-fn check_header(file: &Path) -> Result<(), Error> {
-    const HEADER: &[u8] = b"SQLite format 3\0";
-    let Ok(mut opened) = File::open(file) else { return Ok(()) };
-    let mut start = [0; HEADER.len()];
-    let read = opened.read(&mut start).map_err(|source| Error::Read { file: file.to_path_buf(), source })?;
-    if read == 0 || start == HEADER { Ok(()) } else { Err(Error::NotAStore { file: file.to_path_buf() }) }
+/// SQLite takes a file of one byte for an empty database and would write over it; no database is shorter than a page.
+/// Only the length is looked at: to open and close the file would release the locks of this process's other stores.
+fn check_length(file: &Path) -> Result<(), Error> {
+    match std::fs::metadata(file) {
+        Ok(found) if (1..512).contains(&found.len()) => Err(Error::NotAStore { file: file.to_path_buf() }),
+        _ => Ok(()),
+    }
 }

@@ -35,6 +35,17 @@ pub struct StoredRun {
     pub failure: Option<String>,
 }
 
+impl StoredRun {
+    /// Refuses a run that some process works on.
+    pub(crate) fn check_idle(&self) -> Result<(), Error> {
+        if self.status != Status::Running {
+            return Ok(());
+        }
+        let Owner { pid, host, .. } = self.owner.clone();
+        Err(Error::StillRunning { run: self.id.clone(), pid, host })
+    }
+}
+
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,11 +101,7 @@ impl Store {
         let transaction =
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
                 .map_err(self.error())?;
-        let current = self.run(&run.id)?;
-        if current.status == Status::Running {
-            let Owner { pid, host, .. } = current.owner;
-            return Err(Error::StillRunning { run: current.id, pid, host });
-        }
+        self.run(&run.id)?.check_idle()?;
         let me = Owner::me();
         let update = "UPDATE runs SET status = 'running', pid = ?2, host = ?3, process_started = ?4,
             request = ?5, choice = ?6, report = NULL, failure = NULL WHERE number = ?1";

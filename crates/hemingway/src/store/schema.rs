@@ -55,7 +55,7 @@ const STEPS: &[&str] = &["
 /// Checks that the file is a store and applies the steps it lacks. Any number of commands may do so at once.
 pub(super) fn bring_up_to_date(connection: &Connection, file: &Path) -> Result<(), Error> {
     let named = |error| Error::store(file, error);
-    if version(connection, file)? < known() {
+    if version_at_one_moment(connection, file)? < known() {
         patiently(|| use_log(connection)).map_err(named)?;
         migrate(connection, file)?;
     }
@@ -64,7 +64,7 @@ pub(super) fn bring_up_to_date(connection: &Connection, file: &Path) -> Result<(
 
 /// Checks that the file is a store of this very version.
 pub(super) fn check_current(connection: &Connection, file: &Path) -> Result<(), Error> {
-    if version(connection, file)? == known() {
+    if version_at_one_moment(connection, file)? == known() {
         return Ok(());
     }
     let source = "it is of an earlier version and has to be written to become current".into();
@@ -73,6 +73,12 @@ pub(super) fn check_current(connection: &Connection, file: &Path) -> Result<(), 
 
 fn known() -> i64 {
     STEPS.len() as i64
+}
+
+/// Someone else may be making the store right now: either none of it counts or all of it.
+fn version_at_one_moment(connection: &Connection, file: &Path) -> Result<i64, Error> {
+    let transaction = connection.unchecked_transaction().map_err(|error| Error::store(file, error))?;
+    version(&transaction, file)
 }
 
 /// The file's version, if it is a store or still empty.
