@@ -106,8 +106,13 @@ fn next(report: &TrainReport) -> String {
     let predict = format!("  hemingway predict {} DATA\n", shell_word(&report.model.to_string_lossy()));
     let show = format!("  hemingway show {run}\n");
     let resume = format!("  hemingway train --resume {run}\n");
-    let unfinished = !report.goal_reached && report.stop != Stop::Diverged;
+    let unfinished = !report.goal_reached && can_go_on(report.stop);
     format!("Next:\n{predict}{show}{}", if unfinished { resume } else { String::new() })
+}
+
+/// Whether more time would help.
+pub fn can_go_on(stop: Stop) -> bool {
+    !matches!(stop, Stop::NoProgress | Stop::Diverged)
 }
 
 /// Quoted if a shell would take it apart.

@@ -4,6 +4,27 @@
 //! - [`Store`] holds the runs: their settings, their traces and where to go on;
 //! - [`ModelFile`] is what a run leaves behind, and [`predict`] applies it to new data.
 //!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use hemingway::{DataRequest, ModelFile, Place, TrainRequest, Watch, predict, train};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let place = Place::at(folder.path().join("store.sqlite"));
+//! let data = DataRequest { spec: "synthetic:separable,rows=200,features=5".into(), ..Default::default() };
+//! let request = TrainRequest { data: data.clone(), ..Default::default() };
+//!
+//! let mut watch = Watch { interrupt: &AtomicBool::new(false), observe: &mut |_| {} };
+//! let report = train(request, &place, &mut watch)?;
+//! assert!(report.certified_error.is_some_and(|error| error <= 1e-3));
+//!
+//! let model = ModelFile::read(&report.model)?;
+//! let predictions = predict(&model, &data)?;
+//! assert_eq!(predictions.margins.len(), 200);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate is the only one that touches the database, and it prints nothing: whoever calls it watches through
 //! [`Watch`].
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::runs::status;
 use crate::arguments::Show;
-use crate::summary::{proved, table};
+use crate::summary::{can_go_on, proved, table};
 use crate::{output, words};
 
 /// As many points are shown; all of them are in the JSON.
@@ -104,7 +104,8 @@ fn end(run: &StoredRun) -> String {
                 ("proved", proved(report)),
                 ("model", report.model.display().to_string()),
             ];
-            format!("\n{}{}", table(&rows), if report.goal_reached { String::new() } else { resume })
+            let unfinished = !report.goal_reached && can_go_on(report.stop);
+            format!("\n{}{}", table(&rows), if unfinished { resume } else { String::new() })
         }
         (None, Status::Running) => format!("\nprocess {} on {} works on it\n", run.owner.pid, run.owner.host),
         (None, Status::Failed) => {
