@@ -117,7 +117,7 @@ impl Rows for SparseRows<'_> {
 }
 
 /// Longer rows are left to the hardware once their beginning is there.
-const LOOK_AHEAD_VALUES: usize = 64;
+const LOOK_AHEAD_VALUES: usize = 256;
 
 impl<'a> SparseRows<'a> {
     #[inline(always)]
@@ -180,7 +180,7 @@ impl Rows for DenseRows<'_> {
     #[inline(always)]
     fn prefetch(self, row: usize) {
         let values = self.row(row);
-        for at in (0..values.len().min(16 * LOOK_AHEAD_VALUES)).step_by(16) {
+        for at in (0..values.len().min(4 * LOOK_AHEAD_VALUES)).step_by(16) {
             prefetch(&values[at]);
         }
     }

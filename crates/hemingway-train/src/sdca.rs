@@ -18,7 +18,7 @@ use rand::seq::SliceRandom;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::local::penalty;
 use crate::loss::{Shape, Tally, with_loss};
-use crate::{Error, Estimate, Worker};
+use crate::{Error, Estimate, Loss, Worker};
 
 /// How the workers' changes become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,11 @@ struct Itinerary {
     /// Passes begun, and the pass in which all rows are looked at again.
     passes: u64,
     wake_at: u64,
-    /// Rows pressed harder than this against the end of their range are settled.
+    /// Rows pressed harder than this against the end of their range are settled,
     calm: f64,
+    /// and so are rows this close to optimal.
+    dull: f64,
+    pace: Pace,
     /// Violations and visits of the current pass.
     violation: f64,
     visits: f64,
@@ -82,7 +85,7 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        let itinerary = Itinerary::new(coordinates.len());
+        let itinerary = Itinerary::new(coordinates.len(), Pace::of(worker.local.problem.loss));
         Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, estimate: None })
     }
 
@@ -201,7 +204,7 @@ impl Sdca {
 
     /// Takes up the state that [`save`](Sdca::save) wrote.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
-        self.itinerary = Itinerary::restore(self.coordinates.len(), saved)?;
+        self.itinerary = Itinerary::restore(self.coordinates.len(), self.itinerary.pace, saved)?;
         Ok(())
     }
 }
@@ -251,21 +254,42 @@ impl Aggregation {
 
 /// The first passes look at every row, so that the duals find their ends.
 const FULL_PASSES: u64 = 2;
-/// Settled rows are looked at again after this many passes, and this fraction of all passes so far.
-const WAKE_AFTER: u64 = 10;
+/// Settled rows wait longer by this fraction of all passes so far.
 const WAKE_FRACTION: u64 = 4;
 /// Rows pressed harder than this many times the mean violation count as settled.
 const CALM: f64 = 2.0;
 
+/// How boldly rows are taken for settled.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Rows closer to optimal than this many times the mean violation are settled.
+    dull: f64,
+    /// Settled rows are looked at again after this many passes, and a fraction of all passes so far.
+    wake_after: u64,
+}
+
+impl Pace {
+    /// Where duals have no ends to be pressed against, rows settle by being nearly optimal, and for a short time
+    /// only. On the hinge that slows convergence: its free rows are the ones that matter.
+    fn of(loss: Loss) -> Pace {
+        match loss {
+            Loss::Hinge => Pace { dull: 0.0, wake_after: 10 },
+            Loss::SmoothedHinge | Loss::Logistic | Loss::Squared => Pace { dull: 0.1, wake_after: 4 },
+        }
+    }
+}
+
 impl Itinerary {
-    fn new(rows: usize) -> Itinerary {
+    fn new(rows: usize, pace: Pace) -> Itinerary {
         Itinerary {
             order: (0..rows as u32).collect(),
             awake: rows,
             position: rows,
             passes: 0,
-            wake_at: WAKE_AFTER,
+            wake_at: pace.wake_after,
             calm: f64::INFINITY,
+            dull: 0.0,
+            pace,
             violation: 0.0,
             visits: 0.0,
         }
@@ -277,12 +301,13 @@ impl Itinerary {
         }
         self.position = 0;
         self.passes += 1;
-        let calm = CALM * self.violation / self.visits.max(1.0);
-        self.calm = if self.passes <= FULL_PASSES { f64::INFINITY } else { calm };
+        let mean = self.violation / self.visits.max(1.0);
+        let settling = self.passes > FULL_PASSES;
+        (self.calm, self.dull) = if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
         (self.violation, self.visits) = (0.0, 0.0);
         if self.passes >= self.wake_at || self.awake == 0 {
             self.awake = self.order.len();
-            self.wake_at = self.passes + WAKE_AFTER + self.passes / WAKE_FRACTION;
+            self.wake_at = self.passes + self.pace.wake_after + self.passes / WAKE_FRACTION;
         }
         self.order[..self.awake].shuffle(rng);
     }
@@ -294,6 +319,7 @@ impl Itinerary {
             self.passes as f64,
             self.wake_at as f64,
             self.calm,
+            self.dull,
             self.violation,
             self.visits,
         ];
@@ -301,9 +327,9 @@ impl Itinerary {
         saved
     }
 
-    fn restore(rows: usize, saved: &[f64]) -> Result<Itinerary, Error> {
+    fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<Itinerary, Error> {
         match saved {
-            [awake, position, passes, wake_at, calm, violation, visits, order @ ..]
+            [awake, position, passes, wake_at, calm, dull, violation, visits, order @ ..]
                 if order.len() == rows && *awake <= rows as f64 && order.iter().all(|row| *row < rows as f64) =>
             {
                 Ok(Itinerary {
@@ -313,6 +339,8 @@ impl Itinerary {
                     passes: *passes as u64,
                     wake_at: *wake_at as u64,
                     calm: *calm,
+                    dull: *dull,
+                    pace,
                     violation: *violation,
                     visits: *visits,
                 })
@@ -355,7 +383,7 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
     fn run<const FMA: bool>(self) -> Seen {
         let Stretch { rows, loss, first, scale, bias_scale, range, sdca } = self;
         let Sdca { coordinates, weights, itinerary, .. } = sdca;
-        let Itinerary { order, awake, position, calm, violation, visits, .. } = itinerary;
+        let Itinerary { order, awake, position, calm, dull, violation, visits, .. } = itinerary;
         let features = weights.len() - usize::from(BIAS);
         let (weights, bias) = weights.split_at_mut(features);
         let mut seen = Seen::default();
@@ -379,7 +407,7 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             seen.visits += 1.0;
             seen.values += length;
             *violation += visit.violation;
-            if visit.pressed > *calm {
+            if visit.pressed > *calm || visit.violation < *dull {
                 *awake -= 1;
                 order.swap(*position, *awake);
                 until = until.min(*awake);
