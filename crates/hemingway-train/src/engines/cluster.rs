@@ -28,6 +28,7 @@ pub struct Cluster {
 
 /// The speed of one core, in the units that kernels meter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Floating-point operations per second in cache.
     pub flops: f64,
@@ -145,10 +146,16 @@ impl Cluster {
             (!(0.0..=1.0).contains(&self.stragglers.probability)).then(|| {
                 format!("stragglers.probability has to lie in [0, 1], not {}", self.stragglers.probability)
             }),
-            (self.stragglers.probability > 0.0 && self.stragglers.slowdown.is_nan() || self.stragglers.slowdown < 0.0)
+            (self.stragglers.probability > 0.0 && !(1.0..f64::INFINITY).contains(&self.stragglers.slowdown))
                 .then(|| format!("stragglers.slowdown has to be at least 1, not {}", self.stragglers.slowdown)),
+            (!(0.0..f64::INFINITY).contains(&self.stragglers.noise))
+                .then(|| format!("stragglers.noise has to be at least 0, not {}", self.stragglers.noise)),
         ];
-        complaints.extend(self.machines.iter().map(|kind| positive(&format!("speed of {}", kind.name), kind.speed)));
+        for MachineType { name, count, cores, speed, .. } in &self.machines {
+            complaints.push(positive(&format!("speed of {name}"), *speed));
+            complaints.push(positive(&format!("count of {name}"), *count as f64));
+            complaints.push(positive(&format!("cores of {name}"), *cores as f64));
+        }
         complaints.into_iter().flatten().next()
     }
 
@@ -240,4 +247,142 @@ fn seconds_per_pass(rows: usize, per_row: usize) -> (f64, Work) {
     }
     local.predict(&weights, &mut predictions);
     (best, local.take_work())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = r#"
+        [network]
+        latency = 1e-4
+        bandwidth = 1e9
+        collective = "ring"
+
+        [stragglers]
+        probability = 0.05
+        slowdown = 3.0
+
+        [[machines]]
+        name = "large"
+        count = 2
+        cores = 4
+        speed = 1.5
+        price = 0.8
+
+        [[machines]]
+        name = "small"
+        count = 3
+    "#;
+
+    #[test]
+    fn a_cluster_file_is_read() {
+        let cluster = Cluster::from_toml("cluster.toml", EXAMPLE).unwrap();
+        let network = Network { latency: 1e-4, bandwidth: 1e9, collective: Collective::Ring };
+        assert_eq!(cluster.network, network);
+        assert_eq!(cluster.stragglers, Stragglers { probability: 0.05, slowdown: 3.0, noise: 0.0 });
+        assert_eq!(cluster.here, Machine::default());
+        let [large, small] = cluster.machines.as_slice() else { panic!("{:?}", cluster.machines) };
+        assert_eq!((large.name.as_str(), large.count, large.cores, large.speed), ("large", 2, 4, 1.5));
+        assert_eq!((small.name.as_str(), small.count, small.cores, small.speed), ("small", 3, 1, 1.0));
+        assert_eq!((large.price, small.price), (Some(0.8), None));
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default_cluster() {
+        assert_eq!(Cluster::from_toml("cluster.toml", "").unwrap(), Cluster::of(Machine::default()));
+    }
+
+    fn check_refused(text: &str, parts: &[&str]) {
+        let message = match Cluster::from_toml("my-cluster.toml", text) {
+            Err(error) => error.to_string(),
+            Ok(cluster) => panic!("{text} was accepted as {cluster:?}"),
+        };
+        for part in parts.iter().chain(&["my-cluster.toml"]) {
+            assert!(message.contains(part), "{part}\nnot in\n{message}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        check_refused("color = 1", &["color", "network"]);
+        check_refused("[network]\nlatencee = 1", &["latencee", "latency"]);
+        check_refused("[stragglers]\nprobabilty = 0.1", &["probabilty", "probability"]);
+        check_refused("[[machines]]\nname = \"a\"\ncount = 1\ncore = 2", &["core", "cores"]);
+        check_refused("[here]\nflops = 1e9\nbytes = 1e9\nfloops = 1", &["floops"]);
+    }
+
+    #[test]
+    fn impossible_values_are_refused() {
+        check_refused("[network]\nbandwidth = -5e8", &["network.bandwidth", "positive", "-500000000"]);
+        check_refused("[network]\nbandwidth = 0.0", &["network.bandwidth", "0"]);
+        check_refused("[network]\nbandwidth = nan", &["network.bandwidth", "NaN"]);
+        check_refused("[network]\nlatency = -0.1", &["network.latency", "-0.1"]);
+        check_refused("[network]\ncollective = \"star\"", &["star", "tree", "ring"]);
+        check_refused("[stragglers]\nprobability = 1.5", &["stragglers.probability", "1.5"]);
+        check_refused("[stragglers]\nprobability = 0.5\nslowdown = -2.0", &["stragglers.slowdown", "-2"]);
+        check_refused("[here]\nflops = 0.0\nbytes = 1e9", &["here.flops", "0"]);
+        check_refused("[[machines]]\nname = \"slow\"\ncount = 1\nspeed = 0.0", &["slow", "positive", "0"]);
+        check_refused("[[machines]]\nname = \"a\"\ncount = -1", &["-1"]);
+    }
+
+    #[test]
+    fn stragglers_that_speed_up_are_refused() {
+        check_refused("[stragglers]\nprobability = 0.5\nslowdown = 0.5", &["stragglers.slowdown", "0.5"]);
+        check_refused("[stragglers]\nnoise = -2.0", &["stragglers.noise", "-2"]);
+        check_refused("[stragglers]\nnoise = nan", &["stragglers.noise", "NaN"]);
+    }
+
+    #[test]
+    fn machines_without_places_are_refused() {
+        check_refused("[[machines]]\nname = \"none\"\ncount = 0", &["none", "0"]);
+        check_refused("[[machines]]\nname = \"none\"\ncount = 1\ncores = 0", &["none", "0"]);
+    }
+
+    #[test]
+    fn workers_are_placed_in_the_order_of_the_file() {
+        let mut cluster = Cluster::from_toml("cluster.toml", EXAMPLE).unwrap();
+        cluster.here = Machine { flops: 100.0, bytes: 50.0 };
+        let seconds: Vec<f64> =
+            (0..11).map(|rank| cluster.seconds(rank, Work { flops: 300.0, bytes: 150.0 })).collect();
+        // Eight cores of the large machines, half as fast again, then the three small ones: 3 s + 3 s of work.
+        assert_eq!(seconds[..8], [4.0; 8]);
+        assert_eq!(seconds[8..], [6.0; 3]);
+        assert!(cluster.check_size(11).is_ok());
+        let message = cluster.check_size(12).unwrap_err().to_string();
+        assert!(message.contains("12 workers") && message.contains("11 cores"), "{message}");
+        assert!(Cluster::of(Machine::default()).check_size(1_000_000).is_ok(), "no list of machines, no limit");
+    }
+
+    #[test]
+    fn collectives_cost_what_their_shape_says() {
+        // 1 s of latency, and 8 bytes a second: a number takes a second.
+        let network = |collective| Network { latency: 1.0, bandwidth: 8.0, collective };
+        let (tree, ring) = (network(Collective::Tree), network(Collective::Ring));
+        assert_eq!(tree.message_seconds(12), 13.0);
+        // Up and down: 2⌈log₂ m⌉ messages with everything in them.
+        let sums = [1, 2, 3, 4, 5, 8, 9].map(|workers| tree.sum_seconds(workers, 12));
+        assert_eq!(sums, [0.0, 26.0, 52.0, 52.0, 78.0, 78.0, 104.0]);
+        // Twice around: 2(m − 1) messages with a slice of 12/m numbers each.
+        let sums = [1, 2, 3, 4, 12].map(|workers| ring.sum_seconds(workers, 12));
+        let expected = [0.0, 2.0 * 7.0, 4.0 * 5.0, 6.0 * 4.0, 22.0 * 2.0];
+        assert!(sums.iter().zip(expected).all(|(sum, expected)| (sum - expected).abs() < 1e-12), "{sums:?}");
+        let broadcasts = [1, 2, 5, 8].map(|workers| ring.broadcast_seconds(workers, 12));
+        assert_eq!(broadcasts, [0.0, 13.0, 39.0, 39.0]);
+    }
+
+    #[test]
+    fn stragglers_are_slow_as_often_as_they_should() {
+        let stragglers = Stragglers { probability: 0.25, slowdown: 4.0, noise: 0.5 };
+        assert_eq!(stragglers.factor((0.2, 0.0)), 4.0);
+        assert_eq!(stragglers.factor((0.2, 1.0)), 6.0);
+        assert_eq!(stragglers.factor((0.3, 1.0)), 1.5);
+        assert_eq!(Stragglers::default().factor((0.0, 1.0)), 1.0);
+    }
+
+    #[test]
+    fn this_machine_can_be_measured() {
+        let Machine { flops, bytes } = calibrate();
+        assert!((1e6..1e13).contains(&flops) && (1e6..1e13).contains(&bytes), "{flops:e} {bytes:e}");
+    }
 }

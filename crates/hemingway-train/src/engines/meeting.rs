@@ -192,3 +192,118 @@ fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
 fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// One thread per worker; what each returned, in the order of ranks.
+    fn meet<T: Send>(size: usize, spin: bool, work: impl Fn(&Meeting, usize) -> T + Sync) -> Vec<T> {
+        let (meeting, work) = (&Meeting::new(size, spin), &work);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..size).map(|rank| scope.spawn(move || work(meeting, rank))).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn sums_are_added_in_the_order_of_ranks() {
+        for size in 1..=5 {
+            for length in [0, 1, 3, 17] {
+                // Values of very different size, so that the order shows in the last bits.
+                let value = |rank: usize, at: usize| (0.1 + at as f64) * 10f64.powi(3 * rank as i32);
+                let expected: Vec<f64> =
+                    (0..length).map(|at| (0..size).fold(0.0, |sum, rank| sum + value(rank, at))).collect();
+                let found = meet(size, size == 2, |meeting, rank| {
+                    let mut last = (0.0, Vec::new());
+                    for round in 0..50 {
+                        let mut buffer: Vec<f64> = (0..length).map(|at| value(rank, at)).collect();
+                        let stamp = f64::from(round) + rank as f64;
+                        last = (meeting.sum(rank, stamp, &mut buffer).unwrap(), buffer);
+                    }
+                    last
+                });
+                let latest = 49.0 + (size - 1) as f64;
+                assert!(found.iter().all(|found| *found == (latest, expected.clone())), "{size} workers");
+            }
+        }
+    }
+
+    #[test]
+    fn everyone_gets_what_the_root_has() {
+        for root in 0..3 {
+            let found = meet(3, false, |meeting, rank| {
+                let mut buffer = [rank as f64, 10.0 * rank as f64];
+                let latest = meeting.broadcast(rank, root, rank as f64, &mut buffer).unwrap();
+                (latest, buffer)
+            });
+            assert_eq!(found, [(2.0, [root as f64, 10.0 * root as f64]); 3]);
+        }
+    }
+
+    #[test]
+    fn messages_travel_around_a_ring_in_order() {
+        for size in [2, 3, 4] {
+            let found = meet(size, false, |meeting, rank| {
+                let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
+                let mut held = [rank as f64];
+                let mut seen = Vec::new();
+                for step in 0..2 * size {
+                    meeting.send(rank, next, step as f64, &held);
+                    assert_eq!(meeting.receive(rank, previous, &mut held).unwrap(), step as f64);
+                    seen.push(held[0] as usize);
+                }
+                seen
+            });
+            for (rank, seen) in found.into_iter().enumerate() {
+                let expected: Vec<usize> = (1..=2 * size).map(|step| (rank + 2 * size - step) % size).collect();
+                assert_eq!(seen, expected, "worker {rank} of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn messages_wait_until_their_sender_is_asked_for() {
+        let meeting = Meeting::new(3, false);
+        meeting.send(1, 0, 1.0, &[10.0]);
+        meeting.send(2, 0, 2.0, &[20.0, 21.0]);
+        meeting.send(1, 0, 3.0, &[11.0]);
+        let (mut one, mut two) = ([0.0], [0.0; 2]);
+        assert_eq!((meeting.receive(0, 2, &mut two).unwrap(), two), (2.0, [20.0, 21.0]));
+        assert_eq!((meeting.receive(0, 1, &mut one).unwrap(), one), (1.0, [10.0]));
+        assert_eq!((meeting.receive(0, 1, &mut one).unwrap(), one), (3.0, [11.0]));
+    }
+
+    /// Workers 0 and 1 wait for a third that never comes; breaking up sends them home.
+    fn check_break_up(wait: impl Fn(&Meeting, usize) -> Result<f64, Error> + Sync) {
+        for spin in [false, true] {
+            let outcomes = meet(3, spin, |meeting, rank| {
+                if rank == 2 {
+                    std::thread::sleep(Duration::from_millis(20));
+                    meeting.break_up();
+                    return Err(Error::WorkerLost);
+                }
+                wait(meeting, rank)
+            });
+            assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(Error::WorkerLost))), "{outcomes:?}");
+        }
+    }
+
+    #[test]
+    fn breaking_up_ends_every_wait() {
+        check_break_up(|meeting, rank| meeting.sum(rank, 0.0, &mut [1.0]));
+        check_break_up(|meeting, rank| meeting.broadcast(rank, 2, 0.0, &mut [1.0]));
+        check_break_up(|meeting, rank| meeting.receive(rank, 2, &mut [1.0]));
+    }
+
+    #[test]
+    fn nobody_waits_at_a_meeting_that_is_over() {
+        let meeting = Meeting::new(2, false);
+        meeting.break_up();
+        assert!(matches!(meeting.sum(0, 0.0, &mut [1.0]), Err(Error::WorkerLost)));
+        assert!(matches!(meeting.broadcast(1, 0, 0.0, &mut [1.0]), Err(Error::WorkerLost)));
+        assert!(matches!(meeting.receive(0, 1, &mut [1.0]), Err(Error::WorkerLost)));
+    }
+}
