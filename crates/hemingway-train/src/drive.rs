@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Standing};
-use crate::{Checkpoint, Error, Event, Job, Model, Point, Run, Seconds, Solver, Stop, Work, Worker};
+use crate::{
+    Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Stop, Work, Worker,
+};
 
 /// What the loop has to remember to go on from a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,7 +40,11 @@ pub(crate) fn drive(
         }
         worker.clock(true);
     };
-    state.finish(worker, stop)
+    let run = state.finish(worker, stop)?;
+    if job.checkpoint_every.is_some() {
+        state.checkpoint(worker, observe)?;
+    }
+    Ok(run)
 }
 
 /// The state of the loop on one worker.
@@ -57,6 +63,8 @@ struct Loop<'a> {
     metered: Work,
     scoring_seconds: f64,
     last_checkpoint: Instant,
+    /// Rounds that are so short that the workers need not confer after each: none before this one.
+    confer_at: u64,
 }
 
 impl<'a> Loop<'a> {
@@ -90,6 +98,7 @@ impl<'a> Loop<'a> {
             metered: Work::default(),
             scoring_seconds: 0.0,
             last_checkpoint: begun,
+            confer_at: 0,
         };
         if let Some(checkpoint) = resumed {
             state.go_on_from(checkpoint);
@@ -114,6 +123,9 @@ impl<'a> Loop<'a> {
     ) -> Result<Option<Stop>, Error> {
         let trained = self.newly_metered(worker);
         self.training_work += trained;
+        if self.round < self.confer_at {
+            return Ok(None);
+        }
         let decision = self.decide(worker)?;
         let mut stop = decision.limit;
         if decision.score {
@@ -153,10 +165,21 @@ impl<'a> Loop<'a> {
         );
         let every = self.job.checkpoint_every;
         let checkpoint = every.is_some_and(|every| self.last_checkpoint.elapsed().as_secs_f64() >= every.0);
-        let mine = Decision { limit, score: due || limit.is_some(), checkpoint };
+        let mine = Decision { limit, score: due || limit.is_some(), checkpoint, skip: self.rounds_to_skip() };
         let mut numbers = mine.to_numbers();
         worker.broadcast(0, &mut numbers)?;
-        Ok(Decision::from_numbers(numbers))
+        let decision = Decision::from_numbers(numbers);
+        self.confer_at = self.round + 1 + decision.skip;
+        Ok(decision)
+    }
+
+    /// How many rounds may pass before the workers confer again: few enough that nobody notices.
+    fn rounds_to_skip(&self) -> u64 {
+        let per_round = self.training_work.flops / self.round.max(1) as f64;
+        let skip = (CONFER_FLOPS / per_round.max(1.0)) as u64;
+        let confers_each_round = matches!(self.job.scoring, Scoring::Every(_));
+        let left = self.job.stop.rounds.map_or(u64::MAX, |rounds| rounds.saturating_sub(self.round + 1));
+        if confers_each_round { 0 } else { skip.min(left) }
     }
 
     fn score(&mut self, worker: &mut Worker) -> Result<Point, Error> {
@@ -183,13 +206,15 @@ impl<'a> Loop<'a> {
 
     /// Whether a scored round is the last one. Every worker sees the same figures and comes to the same verdict.
     fn judge(&mut self, point: &Point) -> Option<Stop> {
-        let diverged = !(point.current < DIVERGED * self.scorer.certificate.at_zero.max(1.0));
+        let at_zero = self.scorer.certificate.at_zero;
         if let Some(goal) = self.job.stop.reached(point) {
             Some(goal)
-        } else if diverged {
+        } else if point.current.is_nan() || point.current > DIVERGED * at_zero.max(1.0) {
             Some(Stop::Diverged)
+        } else if self.patience.exhausted(point) {
+            Some(if point.current > at_zero { Stop::Diverged } else { Stop::NoProgress })
         } else {
-            self.patience.exhausted(point).then_some(Stop::NoProgress)
+            None
         }
     }
 
@@ -229,13 +254,12 @@ impl<'a> Loop<'a> {
         }
     }
 
-    fn finish(self, worker: &mut Worker, stop: Stop) -> Result<Option<Run>, Error> {
+    fn finish(&self, worker: &mut Worker, stop: Stop) -> Result<Option<Run>, Error> {
         let duals = self.gather_duals(worker)?;
         if worker.rank() != 0 {
             return Ok(None);
         }
         let certificate = self.scorer.certificate;
-        if std::env::var("WORK").is_ok() { eprintln!("WORK {:.1}M", self.training_work.flops / 1e6); }
         Ok(Some(Run {
             stop,
             rounds: self.round,
@@ -246,7 +270,7 @@ impl<'a> Loop<'a> {
             dual: certificate.dual,
             certified_error: certificate.error(),
             relative_to_start: certificate.relative_to_start(),
-            model: Model { weights: self.scorer.best, duals },
+            model: Model { weights: self.scorer.best.clone(), duals },
         }))
     }
 }
@@ -256,23 +280,26 @@ struct Decision {
     limit: Option<Stop>,
     score: bool,
     checkpoint: bool,
+    skip: u64,
 }
 
 impl Decision {
     /// The limits that worker 0 can announce.
     const LIMITS: [Stop; 3] = [Stop::Within, Stop::Rounds, Stop::Interrupted];
 
-    fn to_numbers(&self) -> [f64; 3] {
+    fn to_numbers(&self) -> [f64; 4] {
         let limit = self.limit.and_then(|limit| Self::LIMITS.iter().position(|stop| *stop == limit));
-        [limit.map_or(-1.0, |at| at as f64), f64::from(self.score), f64::from(self.checkpoint)]
+        [limit.map_or(-1.0, |at| at as f64), f64::from(self.score), f64::from(self.checkpoint), self.skip as f64]
     }
 
-    fn from_numbers([limit, score, checkpoint]: [f64; 3]) -> Decision {
+    fn from_numbers([limit, score, checkpoint, skip]: [f64; 4]) -> Decision {
         let limit = (limit >= 0.0).then(|| Self::LIMITS[limit as usize]);
-        Decision { limit, score: score > 0.0, checkpoint: checkpoint > 0.0 }
+        Decision { limit, score: score > 0.0, checkpoint: checkpoint > 0.0, skip: skip as u64 }
     }
 }
 
+/// Workers confer about scoring and stopping after about this many operations, or a round if that takes longer.
+const CONFER_FLOPS: f64 = 2e5;
 /// An objective this many times that of zero weights will not come back.
 const DIVERGED: f64 = 1e10;
 

@@ -15,6 +15,8 @@ pub trait Rows: Copy + Send + Sync {
     fn add<const FMA: bool>(self, row: usize, scale: f64, weights: &mut [f64]);
     /// ‖x_row‖².
     fn squared_norm(self, row: usize) -> f64;
+    /// Asks for what says where a row is, well before [`prefetch`](Rows::prefetch).
+    fn prefetch_place(self, row: usize);
     /// Asks for a row that will be needed soon.
     fn prefetch(self, row: usize);
     /// Stored values of one row.
@@ -64,11 +66,11 @@ impl Rows for SparseRows<'_> {
         assert!(weights.len() >= self.0.columns());
         // SAFETY: every index of a `Sparse` lies below its number of columns, and weights are as many.
         let weight = |index: u32| unsafe { *weights.get_unchecked(index as usize) };
-        let mut sums = [0.0; 8];
-        let (indices8, indices) = indices.as_chunks::<8>();
-        let (values8, values) = values.as_chunks::<8>();
-        for (index, value) in indices8.iter().zip(values8) {
-            for lane in 0..8 {
+        let mut sums = [0.0; 4];
+        let (indices4, indices) = indices.as_chunks::<4>();
+        let (values4, values) = values.as_chunks::<4>();
+        for (index, value) in indices4.iter().zip(values4) {
+            for lane in 0..4 {
                 sums[lane] = multiply_add::<FMA>(f64::from(value[lane]), weight(index[lane]), sums[lane]);
             }
         }
@@ -92,7 +94,12 @@ impl Rows for SparseRows<'_> {
 
     #[inline(always)]
     fn squared_norm(self, row: usize) -> f64 {
-        self.row(row).1.iter().fold(0.0, |sum, value| sum + f64::from(*value) * f64::from(*value))
+        sum_of_squares(self.row(row).1)
+    }
+
+    #[inline(always)]
+    fn prefetch_place(self, row: usize) {
+        prefetch(&self.0.offsets()[row]);
     }
 
     #[inline(always)]
@@ -167,15 +174,11 @@ impl Rows for DenseRows<'_> {
 
     #[inline(always)]
     fn squared_norm(self, row: usize) -> f64 {
-        let mut sums = [0.0; 16];
-        let (chunks, rest) = self.row(row).as_chunks::<16>();
-        for value in chunks {
-            for lane in 0..16 {
-                sums[lane] += f64::from(value[lane]) * f64::from(value[lane]);
-            }
-        }
-        add_up(sums) + rest.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>()
+        sum_of_squares(self.row(row))
     }
+
+    #[inline(always)]
+    fn prefetch_place(self, _: usize) {}
 
     #[inline(always)]
     fn prefetch(self, row: usize) {
@@ -203,6 +206,21 @@ impl<'a> DenseRows<'a> {
     }
 }
 
+#[inline(always)]
+fn sum_of_squares(values: &[f32]) -> f64 {
+    let mut sums = [0.0; 16];
+    let (chunks, rest) = values.as_chunks::<16>();
+    for value in chunks {
+        for lane in 0..16 {
+            sums[lane] += f64::from(value[lane]) * f64::from(value[lane]);
+        }
+    }
+    for (sum, value) in sums.iter_mut().zip(rest) {
+        *sum += f64::from(*value) * f64::from(*value);
+    }
+    add_up(sums)
+}
+
 /// Adds independent sums pairwise.
 #[inline(always)]
 fn add_up<const N: usize>(mut sums: [f64; N]) -> f64 {
@@ -217,7 +235,7 @@ fn add_up<const N: usize>(mut sums: [f64; N]) -> f64 {
 }
 
 #[inline(always)]
-fn prefetch<T>(place: &T) {
+pub fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -271,4 +289,149 @@ pub fn fastest<T: Task>(task: T) -> T::Output {
 /// Number of values a matrix stores: the non-zeros of sparse data, all of dense data.
 pub fn stored(matrix: &Matrix) -> usize {
     with_rows!(matrix, rows => rows.stored(0..matrix.rows()))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    /// Random rows of this many columns, some of them empty, as sparse and as dense matrix.
+    fn matrices(columns: usize, density: f64) -> (Sparse, Dense) {
+        const ROWS: usize = 7;
+        let mut rng = crate::Rng::seed_from_u64(columns as u64);
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut dense = vec![0.0; ROWS * columns];
+        for row in 0..ROWS {
+            for column in 0..columns {
+                if row % 3 != 1 && rng.random::<f64>() < density {
+                    let value = rng.random_range(-2.0..2.0f32);
+                    indices.push(column as u32);
+                    values.push(value);
+                    dense[row * columns + column] = value;
+                }
+            }
+            offsets.push(indices.len());
+        }
+        (Sparse::new(columns, offsets, indices, values), Dense::new(ROWS, columns, dense))
+    }
+
+    /// Product, sum and squared norm of every row.
+    struct All<'a, R> {
+        rows: R,
+        count: usize,
+        weights: &'a [f64],
+    }
+
+    #[derive(Debug, Clone, PartialEq)]
+    struct Results {
+        products: Vec<f64>,
+        norms: Vec<f64>,
+        added: Vec<f64>,
+    }
+
+    impl<R: Rows> Task for All<'_, R> {
+        type Output = Results;
+
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Results {
+            let mut added = self.weights.to_vec();
+            for row in 0..self.count {
+                self.rows.prefetch(row);
+                self.rows.add::<FMA>(row, 0.1 + row as f64, &mut added);
+            }
+            let products = (0..self.count).map(|row| self.rows.dot::<FMA>(row, self.weights)).collect();
+            let norms = (0..self.count).map(|row| self.rows.squared_norm(row)).collect();
+            Results { products, norms, added }
+        }
+    }
+
+    /// The same with checked indexing and one sum.
+    fn checked(dense: &Dense, weights: &[f64]) -> Results {
+        let columns = dense.columns();
+        let value = |row: usize, column: usize| f64::from(dense.values()[row * columns + column]);
+        let sum = |row: usize, factor: &dyn Fn(usize) -> f64| {
+            (0..columns).map(|column| value(row, column) * factor(column)).sum::<f64>()
+        };
+        let mut added = weights.to_vec();
+        for row in 0..dense.rows() {
+            (0..columns).for_each(|column| added[column] += (0.1 + row as f64) * value(row, column));
+        }
+        Results {
+            products: (0..dense.rows()).map(|row| sum(row, &|column| weights[column])).collect(),
+            norms: (0..dense.rows()).map(|row| sum(row, &|column| value(row, column))).collect(),
+            added,
+        }
+    }
+
+    fn check<R: Rows>(rows: R, count: usize, weights: &[f64], expected: &Results, about: &str) {
+        let all = || All { rows, count, weights };
+        let ways =
+            [("fused", all().run::<true>()), ("plain", all().run::<false>()), ("fastest", fastest(all()))];
+        for (way, found) in ways {
+            let pairs = [
+                (&found.products, &expected.products),
+                (&found.norms, &expected.norms),
+                (&found.added, &expected.added),
+            ];
+            for (found, expected) in pairs {
+                assert_eq!(found.len(), expected.len());
+                for (found, expected) in found.iter().zip(expected) {
+                    let off = (found - expected).abs();
+                    assert!(off <= 1e-12 * (1.0 + expected.abs()), "{about}, {way}: {found}, not {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_agree_with_checked_indexing() {
+        for columns in 1..=70 {
+            for density in [0.15, 0.6, 1.0] {
+                let (sparse, dense) = matrices(columns, density);
+                let mut rng = crate::Rng::seed_from_u64(99);
+                // With a bias, weights have one number more than rows have columns.
+                let weights: Vec<f64> = (0..=columns).map(|_| rng.random_range(-1.0..1.0)).collect();
+                for weights in [&weights[..columns], &weights] {
+                    let expected = checked(&dense, weights);
+                    let about = format!("{columns} columns, density {density}, {} weights", weights.len());
+                    check(SparseRows(&sparse), 7, weights, &expected, &format!("sparse, {about}"));
+                    check(DenseRows(&dense), 7, weights, &expected, &format!("dense, {about}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_count_stored_values() {
+        let (sparse, dense) = matrices(20, 0.5);
+        let lengths: Vec<usize> = (0..7).map(|row| SparseRows(&sparse).length(row)).collect();
+        assert_eq!((lengths[1], lengths.iter().sum()), (0, sparse.values().len()));
+        assert_eq!(SparseRows(&sparse).stored(2..5), lengths[2..5].iter().sum::<usize>());
+        assert_eq!((DenseRows(&dense).length(1), DenseRows(&dense).stored(2..5)), (20, 60));
+        assert_eq!(stored(&Matrix::Sparse(sparse)), lengths.iter().sum());
+        assert_eq!(stored(&Matrix::Dense(dense)), 140);
+    }
+
+    #[test]
+    #[should_panic(expected = "weights.len()")]
+    fn too_few_weights_for_a_sparse_dot_are_caught() {
+        let (sparse, _) = matrices(20, 1.0);
+        SparseRows(&sparse).dot::<false>(0, &[0.0; 19]);
+    }
+
+    #[test]
+    #[should_panic(expected = "weights.len()")]
+    fn too_few_weights_for_a_sparse_add_are_caught() {
+        let (sparse, _) = matrices(20, 1.0);
+        SparseRows(&sparse).add::<false>(0, 1.0, &mut [0.0; 19]);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn too_few_weights_for_a_dense_dot_are_caught() {
+        let (_, dense) = matrices(20, 1.0);
+        DenseRows(&dense).dot::<false>(0, &[0.0; 19]);
+    }
 }

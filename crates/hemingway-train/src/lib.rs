@@ -5,6 +5,7 @@ mod algorithms;
 mod certificate;
 mod checkpoint;
 mod drive;
+mod elementary;
 mod engines;
 mod error;
 mod job;

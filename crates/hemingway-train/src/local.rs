@@ -5,7 +5,7 @@ use std::ops::Range;
 use hemingway_data::{Dataset, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{Shape, Tally, with_loss};
+use crate::loss::{BLOCK, Shape, Tally, with_loss};
 use crate::{Problem, Work};
 
 /// The rows of one worker. Rows are numbered from 0 here; `first_row` is the global number of the first.
@@ -240,58 +240,96 @@ impl<'a> Local<'a> {
 
     /// Σ φ(p_i, y_i).
     pub fn loss(&self, predictions: &[f64]) -> f64 {
-        self.loss_along(predictions, None, 0.0).0
+        self.loss_and_slopes(predictions, None, None)
     }
 
-    /// Σ φ(p_i + t·d_i, y_i) and its derivative in t.
-    pub fn loss_and_slope_along(&mut self, predictions: &[f64], step: &[f64], length: f64) -> (f64, f64) {
+    /// Σ φ(p_i + t·d_i, y_i).
+    pub fn loss_along(&mut self, predictions: &[f64], step: &[f64], length: f64) -> f64 {
         self.meter(0.0, 0.0, self.rows() as f64);
-        self.loss_along(predictions, Some(step), length)
+        self.loss_and_slopes(predictions, Some((step, length)), None)
     }
 
-    fn loss_along(&self, from: &[f64], step: Option<&[f64]>, length: f64) -> (f64, f64) {
+    /// The same, with the slope of each row.
+    pub fn slopes_along(&mut self, predictions: &[f64], step: &[f64], length: f64, slopes: &mut [f64]) -> f64 {
+        self.meter(0.0, 0.0, self.rows() as f64);
+        self.loss_and_slopes(predictions, Some((step, length)), Some(slopes))
+    }
+
+    fn loss_and_slopes(&self, from: &[f64], step: Option<(&[f64], f64)>, slopes: Option<&mut [f64]>) -> f64 {
         struct Along<'a, S> {
             loss: S,
             from: &'a [f64],
-            step: Option<&'a [f64]>,
-            length: f64,
+            step: Option<(&'a [f64], f64)>,
             targets: &'a [f32],
+            slopes: Option<&'a mut [f64]>,
         }
         impl<S: Shape> Task for Along<'_, S> {
-            type Output = (f64, f64);
+            type Output = f64;
             #[inline(always)]
-            fn run<const FMA: bool>(self) -> (f64, f64) {
-                let mut tally = Tally::default();
-                let mut derivative = 0.0;
-                match self.step {
-                    None => {
-                        for (p, y) in self.from.iter().zip(self.targets) {
-                            self.loss.tally(*p, f64::from(*y), &mut tally);
-                        }
+            fn run<const FMA: bool>(mut self) -> f64 {
+                let mut sum = 0.0;
+                for start in (0..self.from.len()).step_by(BLOCK) {
+                    let end = (start + BLOCK).min(self.from.len());
+                    // A block that is not full is filled up with its first row, whose loss is taken off again.
+                    let mut predictions = [self.from[start]; BLOCK];
+                    let mut targets = [self.targets[start]; BLOCK];
+                    predictions[..end - start].copy_from_slice(&self.from[start..end]);
+                    targets[..end - start].copy_from_slice(&self.targets[start..end]);
+                    if let Some((step, length)) = self.step {
+                        let mut steps = [step[start]; BLOCK];
+                        steps[..end - start].copy_from_slice(&step[start..end]);
+                        predictions.iter_mut().zip(&steps).for_each(|(p, d)| *p += length * d);
                     }
-                    Some(step) => {
-                        for ((p, d), y) in self.from.iter().zip(step).zip(self.targets) {
-                            derivative += d * self.loss.tally(p + self.length * d, f64::from(*y), &mut tally);
-                        }
+                    let surplus = (BLOCK - (end - start)) as f64;
+                    if surplus > 0.0 {
+                        sum -= surplus * self.loss.value(predictions[0], f64::from(targets[0]));
+                    }
+                    sum += self.loss.block(&mut predictions, &targets);
+                    if let Some(slopes) = &mut self.slopes {
+                        slopes[start..end].copy_from_slice(&predictions[..end - start]);
                     }
                 }
-                (tally.total(), derivative)
+                sum
             }
         }
         let targets = self.targets;
-        with_loss!(self.problem.loss, loss => fastest(Along { loss, from, step, length, targets }))
+        with_loss!(self.problem.loss, loss => fastest(Along { loss, from, step, targets, slopes }))
     }
 
     /// Slopes φ'(p_i, y_i).
     pub fn slopes(&self, predictions: &[f64]) -> Vec<f64> {
-        let pairs = predictions.iter().zip(self.targets);
-        with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.slope(*p, f64::from(*y))).collect())
+        let mut slopes = vec![0.0; predictions.len()];
+        self.loss_and_slopes(predictions, None, Some(&mut slopes));
+        slopes
     }
 
     /// Σ φ*(−s·α_i) for a scale s in [0, 1].
     pub fn conjugate(&self, duals: &[f64], scale: f64) -> f64 {
-        let pairs = duals.iter().zip(self.targets);
-        with_loss!(self.problem.loss, loss => pairs.map(|(a, y)| loss.conjugate(scale * a, f64::from(*y))).sum())
+        struct Conjugate<'a, S> {
+            loss: S,
+            duals: &'a [f64],
+            scale: f64,
+            targets: &'a [f32],
+        }
+        impl<S: Shape> Task for Conjugate<'_, S> {
+            type Output = f64;
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> f64 {
+                let mut sums = [0.0; 8];
+                let (duals, duals_rest) = self.duals.as_chunks::<8>();
+                let (targets, targets_rest) = self.targets.as_chunks::<8>();
+                for (dual, target) in duals.iter().zip(targets) {
+                    for lane in 0..8 {
+                        sums[lane] += self.loss.conjugate(self.scale * dual[lane], f64::from(target[lane]));
+                    }
+                }
+                let rest = duals_rest.iter().zip(targets_rest);
+                let rest = rest.map(|(a, y)| self.loss.conjugate(self.scale * a, f64::from(*y)));
+                sums.iter().sum::<f64>() + rest.sum::<f64>()
+            }
+        }
+        let targets = self.targets;
+        with_loss!(self.problem.loss, loss => fastest(Conjugate { loss, duals, scale, targets }))
     }
 }
 

@@ -228,7 +228,7 @@ impl Scorer {
             let thetas: [f64; 4] = [center - width, center - width / 2.0, center + width / 2.0, center + width];
             let mut sums = thetas.map(|theta| {
                 if (0.0..=EXTRAPOLATE).contains(&theta) {
-                    worker.local.loss_and_slope_along(&self.best_predictions, &step, theta).0
+                    worker.local.loss_along(&self.best_predictions, &step, theta)
                 } else {
                     f64::INFINITY
                 }

@@ -13,9 +13,9 @@
 
 use std::ops::Range;
 
-use rand::seq::SliceRandom;
+use rand::RngExt;
 
-use crate::kernels::{Rows, Task, fastest, with_rows};
+use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::penalty;
 use crate::loss::{Shape, Tally, with_loss};
 use crate::{Error, Estimate, Loss, Worker};
@@ -52,11 +52,12 @@ struct Coordinate {
 
 /// Which rows are visited when.
 struct Itinerary {
-    /// Rows in visiting order; the first `awake` are visited, the others are settled.
+    rows: usize,
+    /// The rows of this pass in visiting order.
     order: Vec<u32>,
-    awake: usize,
-    /// Where the current pass stands.
+    /// Where the pass stands: rows visited, and rows kept for the next pass, which are moved to the front.
     position: usize,
+    kept: usize,
     /// Passes begun, and the pass in which all rows are looked at again.
     passes: u64,
     wake_at: u64,
@@ -147,14 +148,14 @@ impl Sdca {
     fn visit(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Seen {
         let mut rng = worker.rng(round);
         let mut seen = Seen::default();
-        let rows = self.itinerary.order.len();
         let mut left = steps as f64;
         while left >= 1.0 {
             self.itinerary.begin_pass_if_due(&mut rng);
-            let per_visit = rows as f64 / self.itinerary.awake as f64;
-            let until = self.itinerary.position + (left / per_visit).ceil() as usize;
-            let from = self.itinerary.position;
-            let part = self.visit_stretch(worker, from..until.min(self.itinerary.awake));
+            let Itinerary { rows, order, position, .. } = &self.itinerary;
+            let per_visit = *rows as f64 / order.len() as f64;
+            let until = position + (left / per_visit).ceil() as usize;
+            let range = *position..until.min(order.len());
+            let part = self.visit_stretch(worker, range);
             left -= part.visits * per_visit;
             seen.add(&part);
         }
@@ -282,9 +283,10 @@ impl Pace {
 impl Itinerary {
     fn new(rows: usize, pace: Pace) -> Itinerary {
         Itinerary {
-            order: (0..rows as u32).collect(),
-            awake: rows,
-            position: rows,
+            rows,
+            order: Vec::new(),
+            position: 0,
+            kept: 0,
             passes: 0,
             wake_at: pace.wake_after,
             calm: f64::INFINITY,
@@ -296,26 +298,28 @@ impl Itinerary {
     }
 
     fn begin_pass_if_due(&mut self, rng: &mut crate::Rng) {
-        if self.position < self.awake {
+        if self.position < self.order.len() {
             return;
         }
-        self.position = 0;
+        self.order.truncate(self.kept);
+        (self.position, self.kept) = (0, 0);
         self.passes += 1;
         let mean = self.violation / self.visits.max(1.0);
         let settling = self.passes > FULL_PASSES;
         (self.calm, self.dull) = if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
         (self.violation, self.visits) = (0.0, 0.0);
-        if self.passes >= self.wake_at || self.awake == 0 {
-            self.awake = self.order.len();
+        if self.passes >= self.wake_at || self.order.is_empty() {
+            self.order.clear();
+            self.order.extend(0..self.rows as u32);
             self.wake_at = self.passes + self.pace.wake_after + self.passes / WAKE_FRACTION;
         }
-        self.order[..self.awake].shuffle(rng);
+        shuffle_buckets(&mut self.order, rng);
     }
 
     fn save(&self) -> Vec<f64> {
         let mut saved = vec![
-            self.awake as f64,
             self.position as f64,
+            self.kept as f64,
             self.passes as f64,
             self.wake_at as f64,
             self.calm,
@@ -329,13 +333,17 @@ impl Itinerary {
 
     fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<Itinerary, Error> {
         match saved {
-            [awake, position, passes, wake_at, calm, dull, violation, visits, order @ ..]
-                if order.len() == rows && *awake <= rows as f64 && order.iter().all(|row| *row < rows as f64) =>
+            [position, kept, passes, wake_at, calm, dull, violation, visits, order @ ..]
+                if *position <= order.len() as f64
+                    && *kept <= *position
+                    && order.len() <= rows
+                    && order.iter().all(|row| *row < rows as f64) =>
             {
                 Ok(Itinerary {
+                    rows,
                     order: order.iter().map(|row| *row as u32).collect(),
-                    awake: *awake as usize,
                     position: *position as usize,
+                    kept: *kept as usize,
                     passes: *passes as u64,
                     wake_at: *wake_at as u64,
                     calm: *calm,
@@ -346,6 +354,22 @@ impl Itinerary {
                 })
             }
             _ => Err(Error::Checkpoint("the order of visits is damaged".to_owned())),
+        }
+    }
+}
+
+/// Neighbouring rows that stay together when rows are shuffled. More are faster to read, but neighbours that are
+/// always visited in a row slow convergence on the hinge.
+const BUCKET: usize = 8;
+
+/// Shuffles stretches of neighbouring rows, which are at hand together, rather than single rows.
+fn shuffle_buckets(order: &mut [u32], rng: &mut crate::Rng) {
+    let buckets = order.len() / BUCKET;
+    for last in (1..buckets).rev() {
+        let other = rng.random_range(0..=last);
+        if other != last {
+            let (front, back) = order.split_at_mut(last * BUCKET);
+            front[other * BUCKET..(other + 1) * BUCKET].swap_with_slice(&mut back[..BUCKET]);
         }
     }
 }
@@ -383,18 +407,20 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
     fn run<const FMA: bool>(self) -> Seen {
         let Stretch { rows, loss, first, scale, bias_scale, range, sdca } = self;
         let Sdca { coordinates, weights, itinerary, .. } = sdca;
-        let Itinerary { order, awake, position, calm, dull, violation, visits, .. } = itinerary;
+        let Itinerary { order, position, kept, calm, dull, violation, visits, .. } = itinerary;
         let features = weights.len() - usize::from(BIAS);
         let (weights, bias) = weights.split_at_mut(features);
         let mut seen = Seen::default();
         let mut tally = Tally::default();
-        let mut until = range.end;
-        *position = range.start;
-        while *position < until {
-            if let Some(soon) = order.get(*position + LOOK_AHEAD) {
+        for at in range {
+            if let Some(later) = order.get(at + 2 * LOOK_AHEAD) {
+                rows.prefetch_place(first + *later as usize);
+                prefetch(&coordinates[*later as usize]);
+            }
+            if let Some(soon) = order.get(at + LOOK_AHEAD) {
                 rows.prefetch(first + *soon as usize);
             }
-            let row = order[*position] as usize;
+            let row = order[at] as usize;
             let coordinate = &mut coordinates[row];
             if coordinate.curvature.is_nan() {
                 coordinate.curvature = (scale * rows.squared_norm(first + row) + bias_scale) as f32;
@@ -408,11 +434,10 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             seen.values += length;
             *violation += visit.violation;
             if visit.pressed > *calm || visit.violation < *dull {
-                *awake -= 1;
-                order.swap(*position, *awake);
-                until = until.min(*awake);
                 continue;
             }
+            order[*kept] = row as u32;
+            *kept += 1;
             if visit.alpha != old {
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
@@ -422,8 +447,8 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 }
                 seen.values += length;
             }
-            *position += 1;
         }
+        *position += seen.visits as usize;
         *visits += seen.visits;
         seen.loss = tally.total();
         seen

@@ -4,7 +4,7 @@
 //! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
-use super::{Passes, check_step_size, damaged};
+use super::{Passes, damaged};
 use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of gradient descent.
@@ -24,7 +24,6 @@ impl Algorithm for GradientDescent {
     }
 
     fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
-        check_step_size(self.step_size)?;
         let (step_size, round) = match (saved, self.step_size) {
             (Some([step_size, round]), _) => (*step_size, *round as u64),
             (Some(_), _) => return Err(damaged()),

@@ -33,11 +33,9 @@ impl Algorithm for Lbfgs {
 
     fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
         let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
-        if memory == 0 {
-            return Err(Error::Parameter { parameter: "--memory", value: 0.0, expected: "at least 1" });
-        }
         let passes = Passes::at(worker, from.weights.clone())?;
-        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, step: Vec::new() };
+        let (step, slopes) = (vec![0.0; worker.local.rows()], vec![0.0; worker.local.rows()]);
+        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes };
         if let Some(saved) = saved {
             solver.restore(worker, saved)?;
         }
@@ -49,8 +47,9 @@ struct QuasiNewton {
     passes: Passes,
     pairs: VecDeque<Pair>,
     memory: usize,
-    /// Predictions of the direction, kept to spare the allocation.
+    /// Predictions of the direction, and slopes at the last step length tried, for this worker's rows.
     step: Vec<f64>,
+    slopes: Vec<f64>,
 }
 
 /// A change of weights and the change of gradient it caused.
@@ -83,20 +82,17 @@ impl QuasiNewton {
     }
 
     /// A step length that satisfies the strong Wolfe conditions, by safeguarded interpolation of slopes.
-    fn search(&self, worker: &mut Worker, direction: &[f64], first: f64) -> Result<f64, Error> {
+    /// Leaves the slopes of that step behind.
+    fn search(&mut self, worker: &mut Worker, direction: &[f64], first: f64) -> Result<Option<Step>, Error> {
         let line = Line::new(worker, &self.passes, direction);
         let slope = dot(&self.passes.gradient, direction);
         let (mut low, mut high) = ((0.0, slope), None::<(f64, f64)>);
         let mut length = first;
-        let mut best = 0.0;
         for _ in 0..MOST_TRIES {
-            let (value, derivative) = line.at(worker, &self.passes.predictions, &self.step, length)?;
+            let (value, derivative, loss) = self.try_length(worker, &line, length)?;
             let sufficient = value <= self.passes.objective + SUFFICIENT * length * slope;
             if sufficient && derivative.abs() <= FLAT * slope.abs() {
-                return Ok(length);
-            }
-            if sufficient && value.is_finite() {
-                best = length;
+                return Ok(Some(Step { length, loss }));
             }
             if sufficient && derivative < 0.0 {
                 low = (length, derivative);
@@ -108,7 +104,21 @@ impl QuasiNewton {
                 Some(high) => between(low, high),
             };
         }
-        Ok(best)
+        // A corner, or the end of precision: the longest step that was good enough, if there is one.
+        let (length, _) = low;
+        let (_, _, loss) = self.try_length(worker, &line, length)?;
+        Ok((length > 0.0).then_some(Step { length, loss }))
+    }
+
+    /// Value and derivative of P at a step length, and this worker's loss there.
+    fn try_length(&mut self, worker: &mut Worker, line: &Line, length: f64) -> Result<(f64, f64, f64), Error> {
+        let QuasiNewton { passes, step, slopes, .. } = self;
+        let loss = worker.local.slopes_along(&passes.predictions, step, length, slopes);
+        let mut sums = [loss, dot(step, slopes)];
+        worker.sum(&mut sums)?;
+        let n = worker.local.total_rows as f64;
+        let value = sums[0] / n + line.fixed + length * (line.linear + length * line.square);
+        Ok((value, sums[1] / n + line.linear + 2.0 * length * line.square, loss))
     }
 
     /// Predictions were updated step by step, so they are restored rather than computed afresh.
@@ -119,7 +129,8 @@ impl QuasiNewton {
             return Err(damaged());
         }
         self.passes.predictions.copy_from_slice(predictions);
-        self.passes.pass_from_predictions(worker)?;
+        let loss = worker.local.loss(predictions);
+        self.passes.pass_from_slopes(worker, loss, &worker.local.slopes(predictions))?;
         self.pairs = pairs
             .chunks(2 * dimension)
             .map(|pair| Pair::new(pair[..dimension].to_vec(), pair[dimension..].to_vec()))
@@ -141,7 +152,13 @@ fn between(low: (f64, f64), high: (f64, f64)) -> f64 {
     low.0 + share * (high.0 - low.0)
 }
 
-/// P along a direction.
+/// A step length that was accepted, and this worker's loss there.
+struct Step {
+    length: f64,
+    loss: f64,
+}
+
+/// The penalty along a direction.
 struct Line {
     /// (λ/2)‖w + t d‖² = fixed + t·linear + t²·square.
     fixed: f64,
@@ -159,16 +176,6 @@ impl Line {
             square: lambda / 2.0 * dot(direction, direction),
         }
     }
-
-    /// Value and slope at a step length.
-    fn at(&self, worker: &mut Worker, predictions: &[f64], step: &[f64], length: f64) -> Result<(f64, f64), Error> {
-        let (loss, slope) = worker.local.loss_and_slope_along(predictions, step, length);
-        let mut sums = [loss, slope];
-        worker.sum(&mut sums)?;
-        let n = worker.local.total_rows as f64;
-        let value = sums[0] / n + self.fixed + length * (self.linear + length * self.square);
-        Ok((value, sums[1] / n + self.linear + 2.0 * length * self.square))
-    }
 }
 
 impl Pair {
@@ -182,7 +189,7 @@ impl Solver for QuasiNewton {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         let mut direction = self.direction();
         let mut slope = dot(&self.passes.gradient, &direction);
-        if !(slope < 0.0) {
+        if slope >= 0.0 || slope.is_nan() {
             self.pairs.clear();
             direction = self.direction();
             slope = dot(&self.passes.gradient, &direction);
@@ -190,19 +197,17 @@ impl Solver for QuasiNewton {
         if slope == 0.0 {
             return Ok(());
         }
-        self.step.resize(worker.local.rows(), 0.0);
         worker.local.predict(&direction, &mut self.step);
         let first = if self.pairs.is_empty() { 1.0 / dot(&direction, &direction).sqrt() } else { 1.0 };
-        let length = self.search(worker, &direction, first)?;
-        if length == 0.0 {
+        let Some(Step { length, loss }) = self.search(worker, &direction, first)? else {
             self.pairs.clear();
             return Ok(());
-        }
+        };
         let before = self.passes.gradient.clone();
         direction.iter_mut().for_each(|value| *value *= length);
         add(&mut self.passes.weights, 1.0, &direction);
         add(&mut self.passes.predictions, length, &self.step);
-        self.passes.pass_from_predictions(worker)?;
+        self.passes.pass_from_slopes(worker, loss, &self.slopes)?;
         let change = self.passes.gradient.iter().zip(&before).map(|(now, then)| now - then).collect();
         let pair = Pair::new(direction, change);
         if pair.product > 0.0 {

@@ -1,6 +1,5 @@
 //! What CoCoA and CoCoA+ share: rounds of local SDCA from a model, from zero, or from a checkpoint.
 
-use super::check_steps;
 use super::recent::Recent;
 use crate::score::weights_of;
 use crate::sdca::{Aggregation, Sdca};
@@ -23,7 +22,6 @@ impl LocalDual {
         aggregation: Aggregation,
         local_steps: Option<usize>,
     ) -> Result<LocalDual, Error> {
-        check_steps(local_steps)?;
         let (rows, first) = (worker.local.rows(), worker.local.first_row);
         let duals = match &from.duals {
             Some(duals) => duals[first..first + rows].to_vec(),

@@ -7,7 +7,7 @@
 
 use super::sgd::{StepSize, draw, keep_in_reach, local_steps, objective_at_zero};
 use super::recent::Recent;
-use super::{check_steps, damaged};
+use super::damaged;
 use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of local SGD.
@@ -29,7 +29,6 @@ impl Algorithm for LocalSgd {
     }
 
     fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
-        check_steps(self.local_steps)?;
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
         let mut solver = Rounds {
             size: StepSize::choose(worker, given)?,

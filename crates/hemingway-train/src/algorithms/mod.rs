@@ -61,18 +61,23 @@ pub fn algorithm(name: &str, parameters: &Parameters) -> Result<Box<dyn Algorith
             return Err(Error::UnusedParameter { algorithm: entry.name, parameter: flag });
         }
     }
+    check(parameters)?;
     Ok((entry.build)(parameters))
 }
 
-fn check_steps(local_steps: Option<usize>) -> Result<(), Error> {
-    match local_steps {
-        Some(0) => Err(Error::Parameter { parameter: "--local-steps", value: 0.0, expected: "at least 1" }),
-        _ => Ok(()),
+/// Whether every hyperparameter lies in its range.
+fn check(parameters: &Parameters) -> Result<(), Error> {
+    let counts = [
+        ("--local-steps", parameters.local_steps),
+        ("--batch", parameters.batch),
+        ("--memory", parameters.memory),
+    ];
+    for (parameter, value) in counts {
+        if value == Some(0) {
+            return Err(Error::Parameter { parameter, value: 0.0, expected: "at least 1" });
+        }
     }
-}
-
-fn check_step_size(step_size: Option<f64>) -> Result<(), Error> {
-    match step_size {
+    match parameters.step_size {
         Some(value) if !(value > 0.0 && value.is_finite()) => {
             Err(Error::Parameter { parameter: "--step-size", value, expected: "a positive number" })
         }

@@ -35,12 +35,10 @@ impl Passes {
         self.finish(worker, loss)
     }
 
-    /// The same when predictions are known already: half a pass.
-    pub(super) fn pass_from_predictions(&mut self, worker: &mut Worker) -> Result<(), Error> {
+    /// The same when predictions, their loss and the slopes are known already: half a pass.
+    pub(super) fn pass_from_slopes(&mut self, worker: &mut Worker, loss: f64, slopes: &[f64]) -> Result<(), Error> {
         self.gradient.fill(0.0);
-        let slopes = worker.local.slopes(&self.predictions);
-        let loss = worker.local.loss(&self.predictions);
-        worker.local.combine(&slopes, &mut self.gradient);
+        worker.local.combine(slopes, &mut self.gradient);
         self.finish(worker, loss)
     }
 

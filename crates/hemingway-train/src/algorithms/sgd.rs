@@ -5,7 +5,6 @@
 
 use rand::RngExt;
 
-use super::check_step_size;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::local::{dot, penalty};
 use crate::loss::{Shape, with_loss};
@@ -21,7 +20,6 @@ pub(super) struct StepSize {
 impl StepSize {
     /// The given one, or the best of a few on a sample.
     pub(super) fn choose(worker: &mut Worker, given: Option<f64>) -> Result<StepSize, Error> {
-        check_step_size(given)?;
         let lambda = worker.local.problem.lambda;
         match given {
             Some(first) => Ok(StepSize { first, lambda }),

@@ -147,7 +147,9 @@ impl Cluster {
                 format!("stragglers.probability has to lie in [0, 1], not {}", self.stragglers.probability)
             }),
             (self.stragglers.probability > 0.0 && !(1.0..f64::INFINITY).contains(&self.stragglers.slowdown))
-                .then(|| format!("stragglers.slowdown has to be at least 1, not {}", self.stragglers.slowdown)),
+                .then(|| {
+                    format!("stragglers.slowdown has to be at least 1, not {}", self.stragglers.slowdown)
+                }),
             (!(0.0..f64::INFINITY).contains(&self.stragglers.noise))
                 .then(|| format!("stragglers.noise has to be at least 0, not {}", self.stragglers.noise)),
         ];
@@ -351,7 +353,10 @@ mod tests {
         assert!(cluster.check_size(11).is_ok());
         let message = cluster.check_size(12).unwrap_err().to_string();
         assert!(message.contains("12 workers") && message.contains("11 cores"), "{message}");
-        assert!(Cluster::of(Machine::default()).check_size(1_000_000).is_ok(), "no list of machines, no limit");
+        assert!(
+            Cluster::of(Machine::default()).check_size(1_000_000).is_ok(),
+            "no list of machines, no limit"
+        );
     }
 
     #[test]

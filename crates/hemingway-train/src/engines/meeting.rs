@@ -258,7 +258,8 @@ mod tests {
                 seen
             });
             for (rank, seen) in found.into_iter().enumerate() {
-                let expected: Vec<usize> = (1..=2 * size).map(|step| (rank + 2 * size - step) % size).collect();
+                let expected: Vec<usize> =
+                    (1..=2 * size).map(|step| (rank + 2 * size - step) % size).collect();
                 assert_eq!(seen, expected, "worker {rank} of {size}");
             }
         }
