@@ -101,6 +101,20 @@ fn runs_that_decide_themselves_when_to_score_resume_to_the_bit() {
 }
 
 #[test]
+fn a_finished_run_can_be_carried_on() {
+    for entry in catalogue() {
+        let short = trial(entry.name, Loss::Hinge, false, 2);
+        let last = checkpoints(&short, &simulated()).pop().expect("there is one at the end");
+        assert_eq!(last.round, ROUNDS, "{}", entry.name);
+        let stop = StopRules { rounds: Some(2 * ROUNDS), ..StopRules::default() };
+        let long = Trial { stop, ..short };
+        let whole = long.run(&simulated()).unwrap().run;
+        let carried_on = Trial { resume: Some(last), ..long }.run(&simulated()).unwrap().run;
+        assert_eq!((carried_on.model, carried_on.rounds), (whole.model, whole.rounds), "{}", entry.name);
+    }
+}
+
+#[test]
 fn a_resumed_simulation_keeps_its_clock() {
     // A resumed run may set itself up again, which costs about a round; it never goes back in time.
     for entry in catalogue() {

@@ -51,17 +51,19 @@ fn ends_in_the_round_in_which_the_time_is_up() {
         let clock: Vec<f64> =
             whole.run(&simulated()).unwrap().points.iter().map(|point| point.seconds.0).collect();
         assert!(clock.windows(2).all(|pair| pair[1] > pair[0]), "{}: the clock moves on", entry.name);
-        let rounds = |limit: f64| {
-            let rules = StopRules { within: Some(Seconds(limit)), ..StopRules::default() };
-            let run = trial(entry.name, rules).run(&simulated()).unwrap().run;
-            assert_eq!(run.stop, Stop::Within, "{}", entry.name);
-            assert_eq!(run.seconds.0, clock[run.rounds as usize - 1], "{}", entry.name);
-            run.rounds
-        };
-        assert_eq!(rounds(clock[6]), 7, "{}", entry.name);
-        assert_eq!(rounds(clock[6].next_up()), 8, "{}", entry.name);
-        assert_eq!(rounds(clock[6].next_down()), 7, "{}", entry.name);
-        assert_eq!(rounds(0.0), 1, "{}: there is always one round", entry.name);
+        for scoring in [Scoring::Every(1), Scoring::default()] {
+            let about = format!("{}, {scoring:?}", entry.name);
+            let rounds = |limit: f64| {
+                let rules = StopRules { within: Some(Seconds(limit)), ..StopRules::default() };
+                let run = Trial { scoring, ..trial(entry.name, rules) }.run(&simulated()).unwrap().run;
+                assert_eq!(run.stop, Stop::Within, "{about}");
+                run.rounds
+            };
+            assert_eq!(rounds(clock[6]), 7, "{about}");
+            assert_eq!(rounds(clock[6].next_up()), 8, "{about}");
+            assert_eq!(rounds(clock[6].next_down()), 7, "{about}");
+            assert_eq!(rounds(0.0), 1, "{about}: there is always one round");
+        }
     }
 }
 
