@@ -54,6 +54,11 @@ pub trait Solver {
         None
     }
 
+    /// Whether further rounds would change nothing, the same on every worker.
+    fn stuck(&self) -> bool {
+        false
+    }
+
     /// All further state that the next round depends on.
     fn save(&self) -> Vec<f64> {
         Vec::new()

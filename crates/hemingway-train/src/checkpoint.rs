@@ -23,14 +23,22 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Bytes for a store.
+    /// Bytes for a store, with a checksum at the end.
     pub fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("a checkpoint has only plain data")
+        let mut bytes = postcard::to_stdvec(self).expect("a checkpoint has only plain data");
+        let sum = checksum(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        bytes
     }
 
     /// The checkpoint that [`to_bytes`](Checkpoint::to_bytes) wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, Error> {
-        postcard::from_bytes(bytes).map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
+        let damaged = || Error::Checkpoint("its bytes are damaged".to_owned());
+        let (content, sum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
+        if checksum(content) != u64::from_le_bytes(*sum) {
+            return Err(damaged());
+        }
+        postcard::from_bytes(content).map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
     }
 
     /// Whether a job can go on from here.
@@ -51,4 +59,12 @@ impl Checkpoint {
             _ => Ok(()),
         }
     }
+}
+
+/// FNV-1a over words of eight bytes: tells damage, not malice.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(mix(hash, bytes.len() as u64), |hash, byte| mix(hash, u64::from(*byte)))
 }

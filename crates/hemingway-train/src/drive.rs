@@ -20,6 +20,7 @@ pub struct Progress {
     patience: Patience,
     training_work: Work,
     scoring_seconds: Seconds,
+    confer_at: u64,
 }
 
 /// Runs one worker of a job to its end; worker 0 returns the run.
@@ -102,6 +103,8 @@ impl<'a> Loop<'a> {
         };
         if let Some(checkpoint) = resumed {
             state.go_on_from(checkpoint);
+            // Setting up again is no part of the run.
+            state.metered = worker.local.total_work();
         }
         Ok(state)
     }
@@ -113,6 +116,7 @@ impl<'a> Loop<'a> {
         self.patience = checkpoint.progress.patience.clone();
         self.training_work = checkpoint.progress.training_work;
         self.scoring_seconds = checkpoint.progress.scoring_seconds.0;
+        self.confer_at = checkpoint.progress.confer_at;
     }
 
     /// Everything between two rounds, with the clock stopped.
@@ -123,7 +127,7 @@ impl<'a> Loop<'a> {
     ) -> Result<Option<Stop>, Error> {
         let trained = self.newly_metered(worker);
         self.training_work += trained;
-        if self.round < self.confer_at {
+        if self.round < self.confer_at && !self.solver.stuck() {
             return Ok(None);
         }
         let decision = self.decide(worker)?;
@@ -152,6 +156,8 @@ impl<'a> Loop<'a> {
     fn decide(&mut self, worker: &mut Worker) -> Result<Decision, Error> {
         let limit = if self.job.interrupted() {
             Some(Stop::Interrupted)
+        } else if self.solver.stuck() {
+            Some(Stop::NoProgress)
         } else {
             self.job.stop.exhausted(self.round, worker.now())
         };
@@ -177,9 +183,9 @@ impl<'a> Loop<'a> {
     fn rounds_to_skip(&self) -> u64 {
         let per_round = self.training_work.flops / self.round.max(1) as f64;
         let skip = (CONFER_FLOPS / per_round.max(1.0)) as u64;
-        let confers_each_round = matches!(self.job.scoring, Scoring::Every(_));
+        let confers_each_round = matches!(self.job.scoring, Scoring::Every(_)) || self.job.stop.within.is_some();
         let left = self.job.stop.rounds.map_or(u64::MAX, |rounds| rounds.saturating_sub(self.round + 1));
-        if confers_each_round { 0 } else { skip.min(left) }
+        if confers_each_round { 0 } else { skip.min(left).min(self.round / 10) }
     }
 
     fn score(&mut self, worker: &mut Worker) -> Result<Point, Error> {
@@ -238,6 +244,7 @@ impl<'a> Loop<'a> {
                     patience: self.patience.clone(),
                     training_work: self.training_work,
                     scoring_seconds: Seconds(self.scoring_seconds),
+                    confer_at: self.confer_at,
                 },
                 workers: solver.into_iter().zip(scorer).map(|(solver, scorer)| [solver, scorer]).collect(),
             };
@@ -285,7 +292,7 @@ struct Decision {
 
 impl Decision {
     /// The limits that worker 0 can announce.
-    const LIMITS: [Stop; 3] = [Stop::Within, Stop::Rounds, Stop::Interrupted];
+    const LIMITS: [Stop; 4] = [Stop::Within, Stop::Rounds, Stop::Interrupted, Stop::NoProgress];
 
     fn to_numbers(&self) -> [f64; 4] {
         let limit = self.limit.and_then(|limit| Self::LIMITS.iter().position(|stop| *stop == limit));
@@ -314,7 +321,7 @@ struct Patience {
 
 impl Patience {
     fn exhausted(&mut self, point: &Point) -> bool {
-        let gap = point.primal - point.dual;
+        let gap = (point.primal - point.dual).max(0.0);
         match self.best {
             Some((best, since)) if gap >= best * (1.0 - IMPROVEMENT) => {
                 self.scores += 1;
@@ -331,9 +338,9 @@ impl Patience {
 /// A gap has to shrink by this factor to count as progress.
 const IMPROVEMENT: f64 = 1e-3;
 /// So many scores without progress,
-const SCORES: u64 = 10;
+const SCORES: u64 = 20;
 /// and so many rounds (and half as many again as the run had), end a run.
-const ROUNDS: u64 = 30;
+const ROUNDS: u64 = 200;
 
 /// Every worker's vector on worker 0, in the order of ranks; empty elsewhere.
 fn gather(worker: &mut Worker, mine: Vec<f64>) -> Result<Vec<Vec<f64>>, Error> {

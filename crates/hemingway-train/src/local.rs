@@ -146,6 +146,30 @@ impl<'a> Local<'a> {
         self.meter(self.stored() as f64 * used, 2.0, self.rows() as f64);
     }
 
+    /// into += Σ x_i², feature by feature (and the number of rows for a bias).
+    pub fn add_squares(&mut self, into: &mut [f64]) {
+        let features = self.features();
+        if let Some(bias) = into.get_mut(features) {
+            *bias += self.range.len() as f64;
+        }
+        let square = |into: &mut f64, value: f32| *into += f64::from(value) * f64::from(value);
+        match self.matrix {
+            Matrix::Sparse(sparse) => {
+                let stored = sparse.offsets()[self.range.start]..sparse.offsets()[self.range.end];
+                for (index, value) in sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]) {
+                    square(&mut into[*index as usize], *value);
+                }
+            }
+            Matrix::Dense(dense) => {
+                let values = &dense.values()[self.range.start * features..self.range.end * features];
+                for row in values.chunks_exact(features.max(1)) {
+                    into.iter_mut().zip(row).for_each(|(into, value)| square(into, *value));
+                }
+            }
+        }
+        self.meter(self.stored() as f64, 2.0, 0.0);
+    }
+
     /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ φ(p_i, y_i).
     pub fn loss_and_gradient(&mut self, weights: &[f64], predictions: &mut [f64], gradient: &mut [f64]) -> f64 {
         struct Pass<'a, R, S> {
@@ -278,7 +302,9 @@ impl<'a> Local<'a> {
                     if let Some((step, length)) = self.step {
                         let mut steps = [step[start]; BLOCK];
                         steps[..end - start].copy_from_slice(&step[start..end]);
-                        predictions.iter_mut().zip(&steps).for_each(|(p, d)| *p += length * d);
+                        for (p, d) in predictions.iter_mut().zip(&steps) {
+                            *p += length * d;
+                        }
                     }
                     let surplus = (BLOCK - (end - start)) as f64;
                     if surplus > 0.0 {

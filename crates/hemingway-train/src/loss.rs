@@ -326,7 +326,7 @@ impl Shape for Logistic {
         let curvature = share * (1.0 - share);
         let off = share - start;
         let moved = q * off / (1.0 + q * curvature);
-        let new = if moved.abs() <= Logistic::SHORT {
+        let new = if moved.abs() <= Logistic::SHORT && moved.abs() * q <= Logistic::STEEP {
             share - curvature * moved
         } else {
             Logistic::root(start, z, q)
@@ -378,6 +378,8 @@ impl Logistic {
     const SHORT: f64 = 0.03;
     /// After a guess, a step this short is the last: at most 5e-3 off, while duals still make such strides.
     const LAST: f64 = 0.3;
+    /// Where q is large, a small error in t is a large one in f: such steps have to be shorter still.
+    const STEEP: f64 = 4.0;
     const MOST_STEPS: usize = 60;
 
     /// a = σ(−t) at the root of f. The first guess takes σ(−t) for the straight line ½ − t/5 in the middle and
@@ -396,7 +398,7 @@ impl Logistic {
             let newton = t - value / (1.0 + q * curvature);
             let next = if newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
             let moved = next - t;
-            if moved.abs() <= Logistic::LAST {
+            if moved.abs() <= Logistic::LAST && moved.abs() * q <= Logistic::STEEP {
                 return share - curvature * moved;
             }
             t = next;

@@ -19,6 +19,7 @@ pub struct Scorer {
     pub best: Vec<f64>,
     /// The bracket around P*.
     pub certificate: Certificate,
+    choice: Choice,
     /// Predictions of the best weights on this worker's rows.
     best_predictions: Vec<f64>,
     /// A dual point of our own, for methods that leave none behind.
@@ -32,6 +33,25 @@ pub struct Standing {
     pub best: Vec<f64>,
     /// The bracket around P*.
     pub certificate: Certificate,
+    choice: Choice,
+}
+
+/// Which weights to score, where the proposal is not the iterate itself: usually whichever was lower when last tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Choice {
+    proposal: f64,
+    iterate: f64,
+    scores: u64,
+}
+
+impl Choice {
+    /// Every so often the other one gets a chance.
+    const TRY_OTHER: u64 = 4;
+
+    fn takes_proposal(&self) -> bool {
+        let better = self.proposal <= self.iterate;
+        if self.scores % Choice::TRY_OTHER == Choice::TRY_OTHER - 1 { !better } else { better }
+    }
 }
 
 /// A dual point and its weights.
@@ -48,6 +68,7 @@ impl Scorer {
         Ok(Scorer {
             best: vec![0.0; worker.local.dimension()],
             certificate: Certificate { primal: at_zero, ..Certificate::none(at_zero) },
+            choice: Choice { proposal: f64::INFINITY, iterate: f64::INFINITY, scores: 0 },
             best_predictions: predictions,
             shadow: None,
         })
@@ -69,13 +90,13 @@ impl Scorer {
             }
             _ => return Err(damaged()),
         };
-        let best = standing.best.clone();
-        Ok(Scorer { best, certificate: standing.certificate, best_predictions: predictions.to_vec(), shadow })
+        let Standing { best, certificate, choice } = standing.clone();
+        Ok(Scorer { best, certificate, choice, best_predictions: predictions.to_vec(), shadow })
     }
 
     /// The part all workers agree on.
     pub fn standing(&self) -> Standing {
-        Standing { best: self.best.clone(), certificate: self.certificate }
+        Standing { best: self.best.clone(), certificate: self.certificate, choice: self.choice.clone() }
     }
 
     /// The part that is this worker's own.
@@ -88,9 +109,10 @@ impl Scorer {
         saved
     }
 
-    /// Scores the solver's proposal and returns its objective.
+    /// Scores the solver's proposal, or its iterate, and returns the objective there.
     pub fn score(&mut self, worker: &mut Worker, solver: &dyn Solver) -> Result<f64, Error> {
-        let weights = solver.proposal();
+        let takes_proposal = solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
+        let weights = if takes_proposal { solver.proposal() } else { solver.weights() };
         let mut own = Vec::new();
         let predictions = match solver.predictions() {
             Some(predictions) => predictions,
@@ -112,6 +134,9 @@ impl Scorer {
             (Some(_), _) if !local.problem.bias => {
                 // The duals belong to the iterate, which need not be the proposal.
                 self.raise(-sums[1] / n - penalty(local.problem, local.features(), solver.weights()));
+                if worker.size() > 1 && worker.local.problem.loss.smoothness().is_some() {
+                    self.raise_by_predictions(worker, predictions)?;
+                }
             }
             (Some(duals), _) => self.raise_balanced(worker, duals)?,
             (None, Some(gradient)) if local.problem.loss.smoothness().is_some() => {
@@ -120,6 +145,8 @@ impl Scorer {
             _ => self.raise_by_shadow(worker, predictions)?,
         }
         self.lower(worker, weights, predictions, current)?;
+        *(if takes_proposal { &mut self.choice.proposal } else { &mut self.choice.iterate }) = current;
+        self.choice.scores += 1;
         Ok(current)
     }
 
@@ -152,6 +179,14 @@ impl Scorer {
         }
         let lambda = worker.local.problem.lambda;
         let weights: Vec<f64> = weights.iter().zip(gradient).map(|(w, slope)| w - slope / lambda).collect();
+        self.raise_by_scaling(worker, &duals, &weights)
+    }
+
+    /// Workers that share a strong direction settle their duals in it slowly, long after the weights are right. The
+    /// slopes at the weights know nothing of that, at the price of one more pass.
+    fn raise_by_predictions(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
+        let duals = duals_from_predictions(worker, predictions);
+        let weights = weights_of(worker, &duals)?;
         self.raise_by_scaling(worker, &duals, &weights)
     }
 

@@ -86,7 +86,7 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        let itinerary = Itinerary::new(coordinates.len(), Pace::of(worker.local.problem.loss));
+        let itinerary = Itinerary::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
         Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, estimate: None })
     }
 
@@ -94,15 +94,18 @@ impl Sdca {
     pub fn round(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
         let seen = self.visit(worker, round, steps);
-        let mut sums = [seen.loss, seen.gap, seen.visits, self.sum_of_duals()];
-        if let Some(before) = before {
-            self.aggregate(worker, before, &mut sums)?;
+        let mut sums = [seen.loss, seen.gap, seen.visits, 0.0];
+        match before {
+            Some(before) => self.aggregate(worker, before, &mut sums)?,
+            None => sums[3] = self.sum_of_duals(),
         }
         let [loss, gap, visits, duals] = sums;
         self.move_centre(worker, duals);
         let local = &worker.local;
         let primal = loss / visits.max(1.0) + penalty(local.problem, local.features(), &self.weights);
-        self.estimate = Some(Estimate { primal, gap: gap / local.total_rows as f64 });
+        // With several workers the duals lag behind the weights, and the gap seen on the way says little.
+        let telling = worker.size() == 1 || local.problem.loss.smoothness().is_none();
+        self.estimate = telling.then_some(Estimate { primal, gap: gap / local.total_rows as f64 });
         Ok(())
     }
 
@@ -121,6 +124,10 @@ impl Sdca {
     /// Turns every worker's local change into the common one.
     fn aggregate(&mut self, worker: &mut Worker, before: Before, sums: &mut [f64; 4]) -> Result<(), Error> {
         let gamma = self.aggregation.gamma(worker.size());
+        for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
+            coordinate.dual = before + gamma * (coordinate.dual - before);
+        }
+        sums[3] = self.sum_of_duals();
         // The local copy moved by σ'Δw_k; what counts is γΔw_k.
         let share = gamma / self.aggregation.sigma(worker.size());
         let pairs = self.weights.iter().zip(&before.weights);
@@ -130,9 +137,6 @@ impl Sdca {
         sums.copy_from_slice(&change[self.weights.len()..]);
         self.weights = before.weights;
         self.weights.iter_mut().zip(&change).for_each(|(weight, change)| *weight += change);
-        for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
-            coordinate.dual = before + gamma * (coordinate.dual - before);
-        }
         Ok(())
     }
 
@@ -270,10 +274,18 @@ struct Pace {
 }
 
 impl Pace {
+    /// Passes until settled rows are looked at again.
+    fn wait(self, passes: u64) -> u64 {
+        if self.wake_after == 0 { 0 } else { self.wake_after + passes / WAKE_FRACTION }
+    }
+
     /// Where duals have no ends to be pressed against, rows settle by being nearly optimal, and for a short time
     /// only. On the hinge that slows convergence: its free rows are the ones that matter.
-    fn of(loss: Loss) -> Pace {
+    ///
+    /// With several workers the others move the weights too, and no row stays settled for long: all are visited.
+    fn of(loss: Loss, workers: usize) -> Pace {
         match loss {
+            _ if workers > 1 => Pace { dull: 0.0, wake_after: 0 },
             Loss::Hinge => Pace { dull: 0.0, wake_after: 10 },
             Loss::SmoothedHinge | Loss::Logistic | Loss::Squared => Pace { dull: 0.1, wake_after: 4 },
         }
@@ -305,13 +317,13 @@ impl Itinerary {
         (self.position, self.kept) = (0, 0);
         self.passes += 1;
         let mean = self.violation / self.visits.max(1.0);
-        let settling = self.passes > FULL_PASSES;
+        let settling = self.passes > FULL_PASSES && self.pace.wake_after > 0;
         (self.calm, self.dull) = if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
         (self.violation, self.visits) = (0.0, 0.0);
         if self.passes >= self.wake_at || self.order.is_empty() {
             self.order.clear();
             self.order.extend(0..self.rows as u32);
-            self.wake_at = self.passes + self.pace.wake_after + self.passes / WAKE_FRACTION;
+            self.wake_at = self.passes + self.pace.wait(self.passes);
         }
         shuffle_buckets(&mut self.order, rng);
     }

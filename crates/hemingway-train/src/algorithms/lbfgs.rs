@@ -35,7 +35,8 @@ impl Algorithm for Lbfgs {
         let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
         let passes = Passes::at(worker, from.weights.clone())?;
         let (step, slopes) = (vec![0.0; worker.local.rows()], vec![0.0; worker.local.rows()]);
-        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes };
+        let scale = scale(worker)?;
+        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes, scale, stuck: false };
         if let Some(saved) = saved {
             solver.restore(worker, saved)?;
         }
@@ -50,6 +51,9 @@ struct QuasiNewton {
     /// Predictions of the direction, and slopes at the last step length tried, for this worker's rows.
     step: Vec<f64>,
     slopes: Vec<f64>,
+    /// The first guess of the inverse Hessian's diagonal, up to a factor.
+    scale: Vec<f64>,
+    stuck: bool,
 }
 
 /// A change of weights and the change of gradient it caused.
@@ -70,10 +74,8 @@ impl QuasiNewton {
             add(&mut direction, -share, &pair.gradient);
             shares.push(share);
         }
-        if let Some(last) = self.pairs.back() {
-            let scale = last.product / dot(&last.gradient, &last.gradient);
-            direction.iter_mut().for_each(|value| *value *= scale);
-        }
+        let factor = self.pairs.back().map_or(1.0, |last| last.product / last.scaled_square(&self.scale));
+        direction.iter_mut().zip(&self.scale).for_each(|(value, scale)| *value *= factor * scale);
         for (pair, share) in self.pairs.iter().zip(shares.iter().rev()) {
             let correction = share - dot(&pair.gradient, &direction) / pair.product;
             add(&mut direction, correction, &pair.weights);
@@ -178,7 +180,23 @@ impl Line {
     }
 }
 
+/// Features of small values need long steps. The root of the curvature's diagonal is a compromise between none and
+/// all of it: it saved up to a quarter of the rounds on every dataset tried, the whole diagonal less or nothing.
+fn scale(worker: &mut Worker) -> Result<Vec<f64>, Error> {
+    let mut squares = vec![0.0; worker.local.dimension()];
+    worker.local.add_squares(&mut squares);
+    worker.sum(&mut squares)?;
+    let problem = worker.local.problem;
+    let curvature = problem.loss.smoothness().unwrap_or(1.0) / worker.local.total_rows as f64;
+    Ok(squares.iter().map(|square| 1.0 / (problem.lambda + curvature * square).sqrt()).collect())
+}
+
 impl Pair {
+    /// ‖change of gradient‖² under a diagonal scale.
+    fn scaled_square(&self, scale: &[f64]) -> f64 {
+        self.gradient.iter().zip(scale).map(|(change, scale)| change * change * scale).sum()
+    }
+
     fn new(weights: Vec<f64>, gradient: Vec<f64>) -> Pair {
         let product = dot(&weights, &gradient);
         Pair { weights, gradient, product }
@@ -195,11 +213,14 @@ impl Solver for QuasiNewton {
             slope = dot(&self.passes.gradient, &direction);
         }
         if slope == 0.0 {
+            self.stuck = true;
             return Ok(());
         }
         worker.local.predict(&direction, &mut self.step);
         let first = if self.pairs.is_empty() { 1.0 / dot(&direction, &direction).sqrt() } else { 1.0 };
         let Some(Step { length, loss }) = self.search(worker, &direction, first)? else {
+            // Without curvature pairs this was the gradient itself, and even that leads nowhere.
+            self.stuck = self.pairs.is_empty();
             self.pairs.clear();
             return Ok(());
         };
@@ -229,6 +250,10 @@ impl Solver for QuasiNewton {
 
     fn gradient(&self) -> Option<&[f64]> {
         Some(&self.passes.gradient)
+    }
+
+    fn stuck(&self) -> bool {
+        self.stuck
     }
 
     fn estimate(&self) -> Option<Estimate> {
