@@ -18,7 +18,12 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
     fn parameters(&self) -> Parameters;
 
     /// Sets up one worker. `saved` is what this worker's solver saved at a checkpoint.
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error>;
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error>;
 }
 
 /// Running state on one worker.

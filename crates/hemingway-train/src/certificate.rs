@@ -47,7 +47,10 @@ mod tests {
     fn error_is_relative_to_the_lower_bound() {
         let error = Certificate { primal: 1.1, dual: 1.0, at_zero: 9.0 }.error();
         assert!((error - 0.1).abs() < 1e-12, "{error}");
-        assert!(Certificate { primal: 1.0, dual: 1.0, at_zero: 9.0 }.error() > 0.0, "rounding is not claimed away");
+        assert!(
+            Certificate { primal: 1.0, dual: 1.0, at_zero: 9.0 }.error() > 0.0,
+            "rounding is not claimed away"
+        );
     }
 
     #[test]

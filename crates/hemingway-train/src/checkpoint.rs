@@ -38,7 +38,8 @@ impl Checkpoint {
         if checksum(content) != u64::from_le_bytes(*sum) {
             return Err(damaged());
         }
-        postcard::from_bytes(content).map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
+        postcard::from_bytes(content)
+            .map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
     }
 
     /// Whether a job can go on from here.

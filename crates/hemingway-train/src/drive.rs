@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Standing};
-use crate::{
-    Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Stop, Work, Worker,
-};
+use crate::{Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Stop, Work, Worker};
 
 /// What the loop has to remember to go on from a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,8 +82,7 @@ impl<'a> Loop<'a> {
         let zero = Model::zero(worker.local.dimension());
         let from = resumed.map_or(&zero, |checkpoint| &checkpoint.model);
         let solver = job.algorithm.start(worker, from, saved)?;
-        let rows = worker.local.rows() as f64;
-        let first = Work { flops: 2.0 * worker.local.stored() as f64 + 60.0 * rows, bytes: 0.0 };
+        let first = worker.local.cost_of_a_pass();
         let mut state = Loop {
             job,
             begun,
@@ -183,7 +180,8 @@ impl<'a> Loop<'a> {
     fn rounds_to_skip(&self) -> u64 {
         let per_round = self.training_work.flops / self.round.max(1) as f64;
         let skip = (CONFER_FLOPS / per_round.max(1.0)) as u64;
-        let confers_each_round = matches!(self.job.scoring, Scoring::Every(_)) || self.job.stop.within.is_some();
+        let confers_each_round =
+            matches!(self.job.scoring, Scoring::Every(_)) || self.job.stop.within.is_some();
         let left = self.job.stop.rounds.map_or(u64::MAX, |rounds| rounds.saturating_sub(self.round + 1));
         if confers_each_round { 0 } else { skip.min(left).min(self.round / 10) }
     }
@@ -192,7 +190,12 @@ impl<'a> Loop<'a> {
         let began = Instant::now();
         let current = self.scorer.score(worker, self.solver.as_ref())?;
         let cost = self.newly_metered(worker);
-        self.schedule.scored(self.training_work, cost);
+        self.schedule.scored(
+            self.training_work,
+            cost,
+            self.solver.estimate(),
+            self.scorer.certificate.primal,
+        );
         self.scoring_seconds += began.elapsed().as_secs_f64();
         let certificate = self.scorer.certificate;
         Ok(Point {
@@ -296,7 +299,12 @@ impl Decision {
 
     fn to_numbers(&self) -> [f64; 4] {
         let limit = self.limit.and_then(|limit| Self::LIMITS.iter().position(|stop| *stop == limit));
-        [limit.map_or(-1.0, |at| at as f64), f64::from(self.score), f64::from(self.checkpoint), self.skip as f64]
+        [
+            limit.map_or(-1.0, |at| at as f64),
+            f64::from(self.score),
+            f64::from(self.checkpoint),
+            self.skip as f64,
+        ]
     }
 
     fn from_numbers([limit, score, checkpoint, skip]: [f64; 4]) -> Decision {

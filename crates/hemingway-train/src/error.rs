@@ -96,6 +96,13 @@ pub enum Error {
     Observer(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl Error {
+    /// A worker's part of a checkpoint that cannot be from this algorithm.
+    pub(crate) fn damaged_worker() -> Error {
+        Error::Checkpoint("a worker's part has the wrong length".to_owned())
+    }
+}
+
 fn nearest(suggestion: &Option<&'static str>) -> String {
     suggestion.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }

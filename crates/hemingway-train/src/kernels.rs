@@ -25,6 +25,8 @@ pub trait Rows: Copy + Send + Sync {
     fn stored(self, rows: std::ops::Range<usize>) -> usize;
     /// Bytes per stored value.
     const BYTES: f64;
+    /// A multiplication and an addition, in units of what they cost on sparse data.
+    const FLOPS: f64;
 }
 
 /// Compressed rows.
@@ -59,6 +61,7 @@ fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
 
 impl Rows for SparseRows<'_> {
     const BYTES: f64 = 8.0;
+    const FLOPS: f64 = 2.0;
 
     #[inline(always)]
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64 {
@@ -137,6 +140,7 @@ impl<'a> SparseRows<'a> {
 
 impl Rows for DenseRows<'_> {
     const BYTES: f64 = 4.0;
+    const FLOPS: f64 = 0.5;
 
     #[inline(always)]
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64 {
@@ -266,7 +270,9 @@ pub fn fastest<T: Task>(task: T) -> T::Output {
         fn with_avx2<T: Task>(task: T) -> T::Output {
             task.run::<true>()
         }
-        let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi2");
         let avx512 = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")

@@ -15,8 +15,10 @@ mod local;
 #[doc(hidden)]
 pub mod loss;
 mod model;
+mod outlook;
 mod predict;
 mod problem;
+mod recent;
 mod schedule;
 mod score;
 mod sdca;

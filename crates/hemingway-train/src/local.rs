@@ -30,7 +30,12 @@ impl<'a> Local<'a> {
     }
 
     /// The rows `range` of a matrix with one target per row.
-    pub(crate) fn of(matrix: &'a Matrix, targets: &'a [f32], range: Range<usize>, problem: Problem) -> Local<'a> {
+    pub(crate) fn of(
+        matrix: &'a Matrix,
+        targets: &'a [f32],
+        range: Range<usize>,
+        problem: Problem,
+    ) -> Local<'a> {
         Local {
             problem,
             total_rows: matrix.rows(),
@@ -73,16 +78,33 @@ impl<'a> Local<'a> {
         with_rows!(self.matrix, rows => rows.stored(self.range.clone()))
     }
 
-    /// Adds to the meter: `values` stored values were each read once and used for `flops` operations, and
-    /// `rows` rows were looked at.
-    pub(crate) fn meter(&mut self, values: f64, flops: f64, rows: f64) {
-        let bytes = with_rows!(self.matrix, kind => bytes_per_value(kind));
-        self.work += Work { flops: values * flops + rows * ROW_FLOPS, bytes: values * bytes };
+    /// Adds to the meter: `values` stored values were read and each used for a multiplication and an addition.
+    pub(crate) fn meter(&mut self, values: f64) {
+        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
+        self.work += Work { flops: values * flops, bytes: values * bytes };
+    }
+
+    /// Adds to the meter: `rows` rows were visited one after the other, with a loss in between.
+    pub(crate) fn meter_visits(&mut self, rows: f64) {
+        self.meter_flops(rows * (VISIT_FLOPS + VISIT_LOSSES * self.problem.loss.flops()));
+    }
+
+    /// Adds to the meter: the loss was evaluated `rows` times in vectorised loops.
+    pub(crate) fn meter_losses(&mut self, rows: f64) {
+        self.meter_flops(rows * self.problem.loss.flops());
     }
 
     pub(crate) fn take_work(&mut self) -> Work {
         self.total_work += self.work;
         std::mem::take(&mut self.work)
+    }
+
+    /// What one pass of predictions and losses will be metered as.
+    pub(crate) fn cost_of_a_pass(&self) -> Work {
+        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
+        let (values, rows) = (self.stored() as f64, self.rows() as f64);
+        let per_row = ROW_FLOPS + 3.0 * self.problem.loss.flops();
+        Work { flops: values * flops + rows * per_row, bytes: values * bytes }
     }
 
     /// All work since the run began.
@@ -113,7 +135,8 @@ impl<'a> Local<'a> {
         let bias = if self.problem.bias { weights[self.features()] } else { 0.0 };
         let range = self.range.clone();
         with_rows!(self.matrix, rows => fastest(Predict { rows, range, weights, bias, predictions }));
-        self.meter(self.stored() as f64, 2.0, self.rows() as f64);
+        self.meter(self.stored() as f64);
+        self.meter_flops(ROW_FLOPS * self.rows() as f64);
     }
 
     /// into += Σ scale_i x_i (and Σ scale_i for a bias).
@@ -143,7 +166,8 @@ impl<'a> Local<'a> {
         let into = &mut into[..features];
         with_rows!(self.matrix, rows => fastest(Combine { rows, range, scales, into }));
         let used = scales.iter().filter(|scale| **scale != 0.0).count() as f64 / scales.len().max(1) as f64;
-        self.meter(self.stored() as f64 * used, 2.0, self.rows() as f64);
+        self.meter(self.stored() as f64 * used);
+        self.meter_flops(ROW_FLOPS * self.rows() as f64);
     }
 
     /// into += Σ x_i², feature by feature (and the number of rows for a bias).
@@ -167,11 +191,16 @@ impl<'a> Local<'a> {
                 }
             }
         }
-        self.meter(self.stored() as f64, 2.0, 0.0);
+        self.meter(self.stored() as f64);
     }
 
     /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ φ(p_i, y_i).
-    pub fn loss_and_gradient(&mut self, weights: &[f64], predictions: &mut [f64], gradient: &mut [f64]) -> f64 {
+    pub fn loss_and_gradient(
+        &mut self,
+        weights: &[f64],
+        predictions: &mut [f64],
+        gradient: &mut [f64],
+    ) -> f64 {
         struct Pass<'a, R, S> {
             rows: R,
             range: Range<usize>,
@@ -210,12 +239,13 @@ impl<'a> Local<'a> {
         if let Some(bias_gradient) = bias_gradient.first_mut() {
             *bias_gradient += slopes;
         }
-        self.meter(self.stored() as f64, 4.0, 2.0 * self.rows() as f64);
+        self.meter(2.0 * self.stored() as f64);
+        self.meter_visits(self.rows() as f64);
         total
     }
 
-    /// Adds to the meter: this many operations on vectors in cache.
-    pub(crate) fn meter_vector(&mut self, flops: f64) {
+    /// Adds to the meter: this many operations on numbers in cache.
+    pub(crate) fn meter_flops(&mut self, flops: f64) {
         self.work += Work { flops, bytes: 0.0 };
     }
 
@@ -259,7 +289,8 @@ impl<'a> Local<'a> {
         if let Some(bias_gradient) = bias_gradient.first_mut() {
             *bias_gradient += slopes;
         }
-        self.meter(values as f64, 4.0, 2.0 * rows.len() as f64);
+        self.meter(2.0 * values as f64);
+        self.meter_visits(rows.len() as f64);
     }
 
     /// Σ φ(p_i, y_i).
@@ -269,13 +300,19 @@ impl<'a> Local<'a> {
 
     /// Σ φ(p_i + t·d_i, y_i).
     pub fn loss_along(&mut self, predictions: &[f64], step: &[f64], length: f64) -> f64 {
-        self.meter(0.0, 0.0, self.rows() as f64);
+        self.meter_losses(self.rows() as f64);
         self.loss_and_slopes(predictions, Some((step, length)), None)
     }
 
     /// The same, with the slope of each row.
-    pub fn slopes_along(&mut self, predictions: &[f64], step: &[f64], length: f64, slopes: &mut [f64]) -> f64 {
-        self.meter(0.0, 0.0, self.rows() as f64);
+    pub fn slopes_along(
+        &mut self,
+        predictions: &[f64],
+        step: &[f64],
+        length: f64,
+        slopes: &mut [f64],
+    ) -> f64 {
+        self.meter_losses(self.rows() as f64);
         self.loss_and_slopes(predictions, Some((step, length)), Some(slopes))
     }
 
@@ -359,11 +396,15 @@ impl<'a> Local<'a> {
     }
 }
 
-/// Fixed cost of looking at a row, in operations.
-const ROW_FLOPS: f64 = 20.0;
+/// What looking at one row costs in a plain pass, in operations on sparse data in cache,
+const ROW_FLOPS: f64 = 30.0;
+/// and when a step is taken in between, which waits for itself.
+const VISIT_FLOPS: f64 = 80.0;
+/// A step evaluates the loss about so many times, and not in a vectorised loop.
+const VISIT_LOSSES: f64 = 8.0;
 
-fn bytes_per_value<R: Rows>(_: R) -> f64 {
-    R::BYTES
+fn cost_per_value<R: Rows>(_: R) -> (f64, f64) {
+    (R::BYTES, R::FLOPS)
 }
 
 /// (λ/2)‖w‖² without the bias.

@@ -17,19 +17,19 @@ pub struct Schedule {
     next: f64,
     /// Training effort at the last score.
     last: f64,
-    /// Primal estimate and gap estimate of the round before.
-    before: Option<(f64, f64)>,
+    /// How far the objective was above its estimate at the last score.
+    above: f64,
 }
 
 impl Schedule {
     /// A schedule that expects the first score to cost this much.
     pub fn new(first: Work) -> Schedule {
-        Schedule { scoring: 0.0, next: effort(first), last: 0.0, before: None }
+        Schedule { scoring: 0.0, next: effort(first), last: 0.0, above: 0.0 }
     }
 
     /// Whether the round that just ended should be scored. `training` is all training work so far.
     pub fn due(
-        &mut self,
+        &self,
         scoring: Scoring,
         rules: &StopRules,
         round: u64,
@@ -37,50 +37,64 @@ impl Schedule {
         estimate: Option<Estimate>,
         certificate: &Certificate,
     ) -> bool {
-        let near = self.near(rules, estimate, certificate);
+        let training = effort(training);
+        let near = self.near(rules, training, estimate, certificate);
         let share = match scoring {
             Scoring::Every(rounds) => return round.is_multiple_of(rounds.max(1)),
             Scoring::Share(share) => share,
         };
-        let training = effort(training);
-        let affordable = |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
+        let affordable =
+            |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
         match near {
-            Some(true) => affordable(NEAR_SHARE * share),
-            Some(false) => affordable(share / 2.0) && training >= FAR_GROWTH * self.last,
+            Some(true) => affordable((NEAR_SHARE * share).min(0.5)),
+            Some(false) => affordable(share) && training >= FAR_GROWTH * self.last,
             None => affordable(share),
         }
     }
 
     /// Whether the goal seems reached: `None` when there is no telling.
-    fn near(&mut self, rules: &StopRules, estimate: Option<Estimate>, certificate: &Certificate) -> Option<bool> {
+    fn near(
+        &self,
+        rules: &StopRules,
+        training: f64,
+        estimate: Option<Estimate>,
+        certificate: &Certificate,
+    ) -> Option<bool> {
         let Estimate { primal, gap } = estimate?;
-        let (primal_before, gap_before) = self.before.replace((primal, gap)).unwrap_or((primal, gap));
-        // Estimates were gathered during the round; the state at its end is about half a round ahead.
-        let gap = gap * (gap / gap_before).clamp(0.25, 1.0).sqrt();
-        let primal = primal - 0.5 * (primal_before - primal).max(0.0);
         let floor = (primal - gap).max(certificate.dual);
-        let error = rules.error.map(|goal| gap <= NEAR_ERROR * goal * floor.max(0.0));
-        let objective = rules.objective.map(|goal| primal <= goal);
-        match (error, objective) {
-            (None, None) => None,
-            (error, objective) => Some(error.unwrap_or(false) || objective.unwrap_or(false)),
-        }
+        // An estimate that was too low will be too low again, by less as the run goes on.
+        let above = self.above * (self.last / training).min(1.0);
+        let reached = |primal: f64, gap: f64| {
+            let error = rules.error.is_some_and(|goal| gap <= NEAR_ERROR * goal * floor);
+            error || rules.objective.is_some_and(|goal| primal <= goal)
+        };
+        let wanted = rules.error.is_some() || rules.objective.is_some();
+        let retry = training >= RETRY_GROWTH * self.last;
+        wanted.then(|| reached(primal + above, gap + above) || retry && reached(primal, gap))
     }
 
     /// A score was taken and took this much work.
-    pub fn scored(&mut self, training: Work, cost: Work) {
+    pub fn scored(&mut self, training: Work, cost: Work, estimate: Option<Estimate>, primal: f64) {
+        if let Some(estimate) = estimate {
+            let above = primal - estimate.primal;
+            self.above = if above.abs() <= VAGUE * primal { above } else { 0.0 };
+        }
         self.last = effort(training);
         self.next = effort(cost);
         self.scoring += effort(cost);
     }
 }
 
+/// Estimates further off than this share of the objective say nothing about later ones.
+const VAGUE: f64 = 0.05;
+/// After a score that an estimate promised too much for, it is believed again after this much more work.
+const RETRY_GROWTH: f64 = 1.2;
 /// Far from the goal, scores are this factor of training work apart.
-const FAR_GROWTH: f64 = 1.5;
+const FAR_GROWTH: f64 = 1.25;
 /// Near the goal, scoring may use this many times its share for a moment.
-const NEAR_SHARE: f64 = 2.5;
-/// An estimated error this many times the goal counts as near: estimates lag behind.
-const NEAR_ERROR: f64 = 1.3;
+const NEAR_SHARE: f64 = 4.0;
+/// An estimated error this many times the goal counts as near.
+const NEAR_ERROR: f64 = 1.1;
 
 /// Work as one number: bytes weigh about as much as half an operation.
 fn effort(work: Work) -> f64 {

@@ -77,9 +77,8 @@ impl Scorer {
     /// Goes on from a checkpoint.
     pub fn restore(worker: &Worker, standing: &Standing, saved: &[f64]) -> Result<Scorer, Error> {
         let (rows, dimension) = (worker.local.rows(), worker.local.dimension());
-        let damaged = || Error::Checkpoint("a worker's part has the wrong length".to_owned());
         if standing.best.len() != dimension || saved.len() < rows {
-            return Err(damaged());
+            return Err(Error::damaged_worker());
         }
         let (predictions, shadow) = saved.split_at(rows);
         let shadow = match shadow.len() {
@@ -88,7 +87,7 @@ impl Scorer {
                 let (duals, weights) = shadow.split_at(rows);
                 Some(Shadow { duals: duals.to_vec(), weights: weights.to_vec() })
             }
-            _ => return Err(damaged()),
+            _ => return Err(Error::damaged_worker()),
         };
         let Standing { best, certificate, choice } = standing.clone();
         Ok(Scorer { best, certificate, choice, best_predictions: predictions.to_vec(), shadow })
@@ -111,7 +110,8 @@ impl Scorer {
 
     /// Scores the solver's proposal, or its iterate, and returns the objective there.
     pub fn score(&mut self, worker: &mut Worker, solver: &dyn Solver) -> Result<f64, Error> {
-        let takes_proposal = solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
+        let takes_proposal =
+            solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
         let weights = if takes_proposal { solver.proposal() } else { solver.weights() };
         let mut own = Vec::new();
         let predictions = match solver.predictions() {
@@ -125,7 +125,7 @@ impl Scorer {
         let duals = solver.duals();
         let conjugate = duals.as_ref().map_or(0.0, |duals| worker.local.conjugate(duals, 1.0));
         let mut sums = [worker.local.loss(predictions), conjugate];
-        worker.local.meter(0.0, 0.0, 2.0 * worker.local.rows() as f64);
+        worker.local.meter_losses(3.0 * worker.local.rows() as f64);
         worker.sum(&mut sums)?;
         let local = &worker.local;
         let n = local.total_rows as f64;
@@ -194,7 +194,7 @@ impl Scorer {
     fn raise_by_scaling(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<(), Error> {
         let local = &worker.local;
         let mut conjugates = SCALES.map(|scale| local.conjugate(duals, scale));
-        worker.local.meter(0.0, 0.0, SCALES.len() as f64 * worker.local.rows() as f64);
+        worker.local.meter_losses((2 * SCALES.len() * worker.local.rows()) as f64);
         worker.sum(&mut conjugates)?;
         let local = &worker.local;
         let penalty = penalty(local.problem, local.features(), weights);
@@ -213,14 +213,14 @@ impl Scorer {
             balance(worker, &mut guess)?;
         }
         let guess_weights = weights_of(worker, &guess)?;
-        let mut shadow = self.shadow.take().unwrap_or_else(|| Shadow {
-            duals: vec![0.0; rows],
-            weights: vec![0.0; dimension],
-        });
+        let mut shadow = self
+            .shadow
+            .take()
+            .unwrap_or_else(|| Shadow { duals: vec![0.0; rows], weights: vec![0.0; dimension] });
         let mut bound = shadow.move_towards(worker, &guess, &guess_weights)?;
         if !worker.local.problem.bias {
             let mut sdca = Sdca::new(worker, shadow.duals, shadow.weights, Aggregation::Adding)?;
-            sdca.round(worker, SHADOW_ROUND, rows)?;
+            sdca.round(worker, rows)?;
             (shadow.duals, shadow.weights) = sdca.into_parts();
             bound = shadow.bound(worker)?;
         }
@@ -230,7 +230,13 @@ impl Scorer {
     }
 
     /// Takes over the new weights, or the best point on the way to them, if that is lower.
-    fn lower(&mut self, worker: &mut Worker, weights: &[f64], predictions: &[f64], current: f64) -> Result<(), Error> {
+    fn lower(
+        &mut self,
+        worker: &mut Worker,
+        weights: &[f64],
+        predictions: &[f64],
+        current: f64,
+    ) -> Result<(), Error> {
         let (theta, primal) = if worker.local.problem.loss.smoothness().is_some() || !current.is_finite() {
             (1.0, current)
         } else {
@@ -254,13 +260,15 @@ impl Scorer {
     ) -> Result<(f64, f64), Error> {
         let features = worker.local.features();
         let n = worker.local.total_rows as f64;
-        let mut found = if current < self.certificate.primal { (1.0, current) } else { (0.0, self.certificate.primal) };
+        let mut found =
+            if current < self.certificate.primal { (1.0, current) } else { (0.0, self.certificate.primal) };
         let pairs = self.best_predictions.iter().zip(predictions);
         let step: Vec<f64> = pairs.map(|(here, there)| there - here).collect();
         let mut width = 0.5;
         for _ in 0..GRIDS {
             let center = found.0;
-            let thetas: [f64; 4] = [center - width, center - width / 2.0, center + width / 2.0, center + width];
+            let thetas: [f64; 4] =
+                [center - width, center - width / 2.0, center + width / 2.0, center + width];
             let mut sums = thetas.map(|theta| {
                 if (0.0..=EXTRAPOLATE).contains(&theta) {
                     worker.local.loss_along(&self.best_predictions, &step, theta)
@@ -291,8 +299,6 @@ const GRIDS: usize = 4;
 const EXTRAPOLATE: f64 = 1.5;
 /// Half-width of the band around margin 1 in which a guessed dual of the hinge is between its ends.
 const BAND: f64 = 0.1;
-/// The shadow's coordinate steps draw from a stream that no training round uses.
-const SHADOW_ROUND: u64 = u64::MAX;
 /// Mixtures tried between the dual point that is kept and a new guess.
 const MIXTURES: [f64; 6] = [0.0, 0.1, 0.3, 0.6, 0.9, 1.0];
 
@@ -304,8 +310,9 @@ impl Shadow {
             move_to(&mut mixture, to, theta);
             mixture
         };
-        let mut conjugates = MIXTURES.map(|theta| worker.local.conjugate(&mixed(&self.duals, duals, theta), 1.0));
-        worker.local.meter(0.0, 0.0, MIXTURES.len() as f64 * worker.local.rows() as f64);
+        let mut conjugates =
+            MIXTURES.map(|theta| worker.local.conjugate(&mixed(&self.duals, duals, theta), 1.0));
+        worker.local.meter_losses((2 * MIXTURES.len() * worker.local.rows()) as f64);
         worker.sum(&mut conjugates)?;
         let local = &worker.local;
         let bound = |theta: f64, conjugate: f64| {

@@ -6,7 +6,10 @@
 //! Three things make it fast. Rows whose dual is pressed against the end of its range are settled: they leave the
 //! following passes and are looked at again in passes that grow further apart, so none is lost. Curvatures are
 //! computed at the first visit, when the row is in cache anyway. And each visit leaves behind what it saw, which
-//! adds up to a free estimate of objective and gap.
+//! adds up to a free estimate of objective and gap (module `outlook`).
+//!
+//! On losses with corners the weights jump around the optimum from round to round; their average over recent rounds
+//! does not, and is what the solver proposes.
 //!
 //! A bias has no penalty, so its dual is a constraint, Σ α = 0. It is met in the limit by the method of
 //! multipliers: within a round the bias has a quadratic penalty around a centre, and after it the centre moves.
@@ -18,6 +21,8 @@ use rand::RngExt;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::penalty;
 use crate::loss::{Shape, Tally, with_loss};
+use crate::outlook::Outlook;
+use crate::recent::Recent;
 use crate::{Error, Estimate, Loss, Worker};
 
 /// How the workers' changes become one.
@@ -38,7 +43,10 @@ pub struct Sdca {
     itinerary: Itinerary,
     /// Penalty of the bias around its centre (μ), where there is a bias.
     bias_penalty: Option<f64>,
-    estimate: Option<Estimate>,
+    /// Rounds done, and the average of their weights where the loss has corners.
+    recent: Recent,
+    cornered: bool,
+    outlook: Outlook,
 }
 
 /// All that a visit needs of a row, in one place.
@@ -48,6 +56,8 @@ struct Coordinate {
     /// σ'‖x‖²/(λn), unknown (NaN) before the first visit.
     curvature: f32,
     target: f32,
+    /// Prediction averaged over rounds like the weights, where the loss has corners.
+    average: f32,
 }
 
 /// Which rows are visited when.
@@ -69,6 +79,16 @@ struct Itinerary {
     /// Violations and visits of the current pass.
     violation: f64,
     visits: f64,
+    /// What rows that settled before this pass, and those that settled in it, add to loss and gap.
+    settled: Settled,
+    newly_settled: Settled,
+}
+
+/// Loss and gap of settled rows, as they were when they settled.
+#[derive(Clone, Copy, Default)]
+struct Settled {
+    loss: f64,
+    gap: f64,
 }
 
 impl Sdca {
@@ -83,30 +103,58 @@ impl Sdca {
             dual: *dual,
             curvature: f32::NAN,
             target: *target,
+            average: 0.0,
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
         let itinerary = Itinerary::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
-        Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, estimate: None })
+        let cornered = worker.local.problem.loss.smoothness().is_none();
+        let outlook = Outlook::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
+        let recent = Recent::new(&weights);
+        Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, recent, cornered, outlook })
     }
 
     /// One round: `steps` local visits, then one sum over the workers.
-    pub fn round(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Result<(), Error> {
+    pub fn round(&mut self, worker: &mut Worker, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
-        let seen = self.visit(worker, round, steps);
-        let mut sums = [seen.loss, seen.gap, seen.visits, 0.0];
+        let seen = self.visit(worker, self.recent.rounds, steps);
+        let scope = self.itinerary.order.len() as f64 / seen.visits.max(1.0);
+        let Settled { loss, gap } = self.itinerary.settled;
+        let mut sums = [seen.loss * scope.max(1.0) + loss, seen.gap * scope.max(1.0) + gap, 0.0, 0.0];
         match before {
-            Some(before) => self.aggregate(worker, before, &mut sums)?,
-            None => sums[3] = self.sum_of_duals(),
+            Some(before) => self.aggregate(worker, before, seen.conjugate, &mut sums)?,
+            None => self.add_duals(seen.conjugate, 1.0, &mut sums),
         }
-        let [loss, gap, visits, duals] = sums;
+        let [loss, gap, conjugate, duals] = sums;
         self.move_centre(worker, duals);
+        self.finish_round();
         let local = &worker.local;
-        let primal = loss / visits.max(1.0) + penalty(local.problem, local.features(), &self.weights);
-        // With several workers the duals lag behind the weights, and the gap seen on the way says little.
-        let telling = worker.size() == 1 || local.problem.loss.smoothness().is_none();
-        self.estimate = telling.then_some(Estimate { primal, gap: gap / local.total_rows as f64 });
+        let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
+        let n = local.total_rows as f64;
+        if self.cornered {
+            let primal = loss / n + penalty(&self.recent.average);
+            self.outlook.see_average(primal, -conjugate / n - penalty(&self.weights));
+        } else {
+            // With several workers the duals lag behind the weights, and the gap seen on the way says little.
+            self.outlook.see_on_the_way(worker.size() == 1, loss / n + penalty(&self.weights), gap / n);
+        }
         Ok(())
+    }
+
+    fn finish_round(&mut self) {
+        if self.cornered {
+            self.recent.add(&self.weights);
+        } else {
+            self.recent.rounds += 1;
+        }
+    }
+
+    /// Σ φ*(−α), kept up to date by what changed, and Σ α.
+    fn add_duals(&mut self, conjugate_change: f64, gamma: f64, sums: &mut [f64; 4]) {
+        // On the hinge φ* is linear, so averaged duals have the averaged conjugate.
+        self.outlook.conjugate += gamma * conjugate_change;
+        sums[2] = self.outlook.conjugate;
+        sums[3] = self.sum_of_duals();
     }
 
     fn remember(&self) -> Before {
@@ -122,12 +170,18 @@ impl Sdca {
     }
 
     /// Turns every worker's local change into the common one.
-    fn aggregate(&mut self, worker: &mut Worker, before: Before, sums: &mut [f64; 4]) -> Result<(), Error> {
+    fn aggregate(
+        &mut self,
+        worker: &mut Worker,
+        before: Before,
+        conjugate_change: f64,
+        sums: &mut [f64; 4],
+    ) -> Result<(), Error> {
         let gamma = self.aggregation.gamma(worker.size());
         for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
             coordinate.dual = before + gamma * (coordinate.dual - before);
         }
-        sums[3] = self.sum_of_duals();
+        self.add_duals(conjugate_change, gamma, sums);
         // The local copy moved by σ'Δw_k; what counts is γΔw_k.
         let share = gamma / self.aggregation.sigma(worker.size());
         let pairs = self.weights.iter().zip(&before.weights);
@@ -163,7 +217,8 @@ impl Sdca {
             left -= part.visits * per_visit;
             seen.add(&part);
         }
-        worker.local.meter(seen.values, 2.0, 2.0 * seen.visits);
+        worker.local.meter(seen.values);
+        worker.local.meter_visits(seen.visits);
         seen
     }
 
@@ -174,10 +229,11 @@ impl Sdca {
         let scale = sigma / (worker.local.problem.lambda * n);
         let bias_scale = self.bias_penalty.map(|penalty| sigma / (penalty * n));
         let first = rows_range.start;
+        let share = self.recent.next_share();
         with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
-            None => fastest(Stretch::<_, _, false> { rows, loss, first, scale, bias_scale: 0.0, range, sdca: self }),
+            None => fastest(Stretch::<_, _, false> { rows, loss, first, scale, bias_scale: 0.0, share, range, sdca: self }),
             Some(bias_scale) => {
-                fastest(Stretch::<_, _, true> { rows, loss, first, scale, bias_scale, range, sdca: self })
+                fastest(Stretch::<_, _, true> { rows, loss, first, scale, bias_scale, share, range, sdca: self })
             }
         }))
     }
@@ -187,6 +243,11 @@ impl Sdca {
         &self.weights
     }
 
+    /// The weights to score and return.
+    pub fn proposal(&self) -> &[f64] {
+        if self.cornered { &self.recent.average } else { &self.weights }
+    }
+
     /// α of this worker's rows.
     pub fn duals(&self) -> Vec<f64> {
         self.coordinates.iter().map(|coordinate| coordinate.dual).collect()
@@ -194,7 +255,7 @@ impl Sdca {
 
     /// What the last round saw on the way.
     pub fn estimate(&self) -> Option<Estimate> {
-        self.estimate
+        self.outlook.estimate
     }
 
     /// Duals and weights, when nothing else is wanted any more.
@@ -204,12 +265,24 @@ impl Sdca {
 
     /// State besides duals and weights.
     pub fn save(&self) -> Vec<f64> {
-        self.itinerary.save()
+        let mut saved = self.recent.save();
+        saved.extend(self.outlook.save());
+        saved.extend(self.coordinates.iter().map(|coordinate| f64::from(coordinate.average)));
+        saved.extend(self.itinerary.save());
+        saved
     }
 
     /// Takes up the state that [`save`](Sdca::save) wrote.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
-        self.itinerary = Itinerary::restore(self.coordinates.len(), self.itinerary.pace, saved)?;
+        let rest = self.recent.restore(saved)?;
+        let (outlook, rest) = rest.split_at_checked(Outlook::SAVED).ok_or_else(Error::damaged_worker)?;
+        self.outlook = Outlook::restore(outlook);
+        let rows = self.coordinates.len();
+        let (averages, rest) = rest.split_at_checked(rows).ok_or_else(Error::damaged_worker)?;
+        for (coordinate, average) in self.coordinates.iter_mut().zip(averages) {
+            coordinate.average = *average as f32;
+        }
+        self.itinerary = Itinerary::restore(rows, self.itinerary.pace, rest)?;
         Ok(())
     }
 }
@@ -225,6 +298,8 @@ struct Before {
 struct Seen {
     loss: f64,
     gap: f64,
+    /// Change of Σ φ*(−α).
+    conjugate: f64,
     visits: f64,
     /// Stored values read.
     values: f64,
@@ -234,6 +309,7 @@ impl Seen {
     fn add(&mut self, other: &Seen) {
         self.loss += other.loss;
         self.gap += other.gap;
+        self.conjugate += other.conjugate;
         self.visits += other.visits;
         self.values += other.values;
     }
@@ -306,6 +382,8 @@ impl Itinerary {
             pace,
             violation: 0.0,
             visits: 0.0,
+            settled: Settled::default(),
+            newly_settled: Settled::default(),
         }
     }
 
@@ -315,12 +393,16 @@ impl Itinerary {
         }
         self.order.truncate(self.kept);
         (self.position, self.kept) = (0, 0);
+        let new = std::mem::take(&mut self.newly_settled);
+        self.settled = Settled { loss: self.settled.loss + new.loss, gap: self.settled.gap + new.gap };
         self.passes += 1;
         let mean = self.violation / self.visits.max(1.0);
         let settling = self.passes > FULL_PASSES && self.pace.wake_after > 0;
-        (self.calm, self.dull) = if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
+        (self.calm, self.dull) =
+            if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
         (self.violation, self.visits) = (0.0, 0.0);
         if self.passes >= self.wake_at || self.order.is_empty() {
+            self.settled = Settled::default();
             self.order.clear();
             self.order.extend(0..self.rows as u32);
             self.wake_at = self.passes + self.pace.wait(self.passes);
@@ -338,6 +420,10 @@ impl Itinerary {
             self.dull,
             self.violation,
             self.visits,
+            self.settled.loss,
+            self.settled.gap,
+            self.newly_settled.loss,
+            self.newly_settled.gap,
         ];
         saved.extend(self.order.iter().map(|row| f64::from(*row)));
         saved
@@ -345,11 +431,24 @@ impl Itinerary {
 
     fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<Itinerary, Error> {
         match saved {
-            [position, kept, passes, wake_at, calm, dull, violation, visits, order @ ..]
-                if *position <= order.len() as f64
-                    && *kept <= *position
-                    && order.len() <= rows
-                    && order.iter().all(|row| *row < rows as f64) =>
+            [
+                position,
+                kept,
+                passes,
+                wake_at,
+                calm,
+                dull,
+                violation,
+                visits,
+                loss,
+                gap,
+                new_loss,
+                new_gap,
+                order @ ..,
+            ] if *position <= order.len() as f64
+                && *kept <= *position
+                && order.len() <= rows
+                && order.iter().all(|row| *row < rows as f64) =>
             {
                 Ok(Itinerary {
                     rows,
@@ -363,6 +462,8 @@ impl Itinerary {
                     pace,
                     violation: *violation,
                     visits: *visits,
+                    settled: Settled { loss: *loss, gap: *gap },
+                    newly_settled: Settled { loss: *new_loss, gap: *new_gap },
                 })
             }
             _ => Err(Error::Checkpoint("the order of visits is damaged".to_owned())),
@@ -390,7 +491,7 @@ fn shuffle_buckets(order: &mut [u32], rng: &mut crate::Rng) {
 fn bias_penalty(worker: &mut Worker) -> Result<f64, Error> {
     let (matrix, range) = worker.local.matrix();
     let norms: f64 = with_rows!(matrix, rows => range.map(|row| rows.squared_norm(row)).sum());
-    worker.local.meter(worker.local.stored() as f64, 2.0, 0.0);
+    worker.local.meter(worker.local.stored() as f64);
     let mean = worker.sum_of(norms)? / worker.local.total_rows as f64;
     Ok(worker.local.problem.lambda / mean.max(1e-12))
 }
@@ -405,6 +506,8 @@ struct Stretch<'a, R, S, const BIAS: bool> {
     scale: f64,
     /// σ'/(μn): what it adds to the bias.
     bias_scale: f64,
+    /// How much of the average this round is.
+    share: f64,
     range: Range<usize>,
     sdca: &'a mut Sdca,
 }
@@ -417,13 +520,14 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Seen {
-        let Stretch { rows, loss, first, scale, bias_scale, range, sdca } = self;
+        let Stretch { rows, loss, first, scale, bias_scale, share, range, sdca } = self;
         let Sdca { coordinates, weights, itinerary, .. } = sdca;
-        let Itinerary { order, position, kept, calm, dull, violation, visits, .. } = itinerary;
+        let Itinerary { order, position, kept, calm, dull, violation, visits, newly_settled, .. } = itinerary;
         let features = weights.len() - usize::from(BIAS);
         let (weights, bias) = weights.split_at_mut(features);
         let mut seen = Seen::default();
         let mut tally = Tally::default();
+        let mut averages = 0.0;
         for at in range {
             if let Some(later) = order.get(at + 2 * LOOK_AHEAD) {
                 rows.prefetch_place(first + *later as usize);
@@ -440,12 +544,19 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
             let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
             let visit = loss.visit(old, prediction, target, f64::from(coordinate.curvature), &mut tally);
+            if S::CORNERED {
+                coordinate.average += (share * (prediction - f64::from(coordinate.average))) as f32;
+                averages += loss.value(f64::from(coordinate.average), target);
+            }
             let length = rows.length(first + row) as f64;
             seen.gap += visit.gap;
             seen.visits += 1.0;
             seen.values += length;
             *violation += visit.violation;
             if visit.pressed > *calm || visit.violation < *dull {
+                let at = if S::CORNERED { f64::from(coordinate.average) } else { prediction };
+                newly_settled.loss += loss.value(at, target);
+                newly_settled.gap += visit.gap;
                 continue;
             }
             order[*kept] = row as u32;
@@ -453,6 +564,9 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             if visit.alpha != old {
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
+                if S::CORNERED {
+                    seen.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
+                }
                 rows.add::<FMA>(first + row, scale * change, weights);
                 if BIAS {
                     bias[0] += bias_scale * change;
@@ -462,7 +576,7 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
         }
         *position += seen.visits as usize;
         *visits += seen.visits;
-        seen.loss = tally.total();
+        seen.loss = if S::CORNERED { averages } else { tally.total() };
         seen
     }
 }

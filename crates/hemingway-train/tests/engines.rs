@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
     Algorithm, Cluster, Collective, Engine, Error, Job, Loss, Machine, MachineType, Model, Network,
-    Parameters, Problem, Scoring, Simulated, Solver, StopRules, Stragglers, Threads, Worker, catalogue,
+    Parameters, Problem, Scoring, Simulated, Solver, Stop, StopRules, Stragglers, Threads, Worker, catalogue,
     engines,
 };
 use trial::{Outcome, Recipe, Trial, simulated, within_seconds};
@@ -157,7 +157,11 @@ fn the_virtual_clock_stands_still_while_scoring() {
             let often = Trial { stop: StopRules { rounds: Some(21), ..StopRules::default() }, ..trial };
             let seldom = Trial { scoring: Scoring::Every(7), ..often.clone() };
             let (often, seldom_run) = (often.run(&simulated()).unwrap(), seldom.run(&simulated()).unwrap());
-            assert_eq!((often.points.len(), seldom_run.points.len()), (21, 3), "{}", describe(&seldom));
+            // L-BFGS may find on the hinge that it can go no further, and stop before its rounds are used up.
+            let rounds = often.run.rounds as usize;
+            assert!(rounds == 21 || often.run.stop == Stop::NoProgress, "{}", describe(&seldom));
+            let points = (often.points.len(), seldom_run.points.len());
+            assert_eq!(points, (rounds, rounds.div_ceil(7)), "{}", describe(&seldom));
             assert_eq!(often.run.seconds, seldom_run.run.seconds, "{}", describe(&seldom));
             assert_eq!(often.points[6].seconds, seldom_run.points[0].seconds, "{}", describe(&seldom));
         }

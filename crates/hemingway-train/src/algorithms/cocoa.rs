@@ -25,7 +25,12 @@ impl Algorithm for Cocoa {
         Parameters { local_steps: self.local_steps, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         Ok(Box::new(LocalDual::start(worker, from, saved, Aggregation::Averaging, self.local_steps)?))
     }
 }

@@ -26,7 +26,12 @@ impl Algorithm for CocoaPlus {
         Parameters { local_steps: self.local_steps, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         Ok(Box::new(LocalDual::start(worker, from, saved, Aggregation::Adding, self.local_steps)?))
     }
 }

@@ -4,7 +4,7 @@
 //! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
-use super::{Passes, damaged};
+use super::Passes;
 use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of gradient descent.
@@ -23,10 +23,15 @@ impl Algorithm for GradientDescent {
         Parameters { step_size: self.step_size, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         let (step_size, round) = match (saved, self.step_size) {
             (Some([step_size, round]), _) => (*step_size, *round as u64),
-            (Some(_), _) => return Err(damaged()),
+            (Some(_), _) => return Err(Error::damaged_worker()),
             (None, Some(step_size)) => (step_size, 0),
             (None, None) => (1.0 / smoothness(worker)?, 0),
         };

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Passes, damaged};
+use super::Passes;
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
 
@@ -31,12 +31,18 @@ impl Algorithm for Lbfgs {
         Parameters { memory: self.memory, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
         let passes = Passes::at(worker, from.weights.clone())?;
         let (step, slopes) = (vec![0.0; worker.local.rows()], vec![0.0; worker.local.rows()]);
         let scale = scale(worker)?;
-        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes, scale, stuck: false };
+        let mut solver =
+            QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes, scale, stuck: false };
         if let Some(saved) = saved {
             solver.restore(worker, saved)?;
         }
@@ -113,7 +119,12 @@ impl QuasiNewton {
     }
 
     /// Value and derivative of P at a step length, and this worker's loss there.
-    fn try_length(&mut self, worker: &mut Worker, line: &Line, length: f64) -> Result<(f64, f64, f64), Error> {
+    fn try_length(
+        &mut self,
+        worker: &mut Worker,
+        line: &Line,
+        length: f64,
+    ) -> Result<(f64, f64, f64), Error> {
         let QuasiNewton { passes, step, slopes, .. } = self;
         let loss = worker.local.slopes_along(&passes.predictions, step, length, slopes);
         let mut sums = [loss, dot(step, slopes)];
@@ -126,9 +137,10 @@ impl QuasiNewton {
     /// Predictions were updated step by step, so they are restored rather than computed afresh.
     fn restore(&mut self, worker: &mut Worker, saved: &[f64]) -> Result<(), Error> {
         let dimension = self.passes.weights.len();
-        let (predictions, pairs) = saved.split_at_checked(worker.local.rows()).ok_or_else(damaged)?;
+        let (predictions, pairs) =
+            saved.split_at_checked(worker.local.rows()).ok_or_else(Error::damaged_worker)?;
         if !pairs.len().is_multiple_of(2 * dimension) {
-            return Err(damaged());
+            return Err(Error::damaged_worker());
         }
         self.passes.predictions.copy_from_slice(predictions);
         let loss = worker.local.loss(predictions);

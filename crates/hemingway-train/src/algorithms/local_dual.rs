@@ -1,6 +1,5 @@
 //! What CoCoA and CoCoA+ share: rounds of local SDCA from a model, from zero, or from a checkpoint.
 
-use super::recent::Recent;
 use crate::score::weights_of;
 use crate::sdca::{Aggregation, Sdca};
 use crate::{Error, Estimate, Model, Solver, Worker};
@@ -9,9 +8,6 @@ use crate::{Error, Estimate, Model, Solver, Worker};
 pub(super) struct LocalDual {
     sdca: Sdca,
     local_steps: usize,
-    /// On losses with corners the weights jump around the optimum from round to round; their average does not.
-    recent: Recent,
-    proposes_average: bool,
 }
 
 impl LocalDual {
@@ -32,25 +28,17 @@ impl LocalDual {
             (Some(_), Some(_)) => from.weights.clone(),
             (Some(_), None) => weights_of(worker, &duals)?,
         };
-        let mut solver = LocalDual {
-            recent: Recent::new(&weights),
-            proposes_average: worker.local.problem.loss.smoothness().is_none(),
-            sdca: Sdca::new(worker, duals, weights, aggregation)?,
-            local_steps: local_steps.unwrap_or(rows),
-        };
+        let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
         if let Some(saved) = saved {
-            let rest = solver.recent.restore(saved)?;
-            solver.sdca.restore(rest)?;
+            sdca.restore(saved)?;
         }
-        Ok(solver)
+        Ok(LocalDual { sdca, local_steps: local_steps.unwrap_or(rows) })
     }
 }
 
 impl Solver for LocalDual {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        self.sdca.round(worker, self.recent.rounds, self.local_steps)?;
-        self.recent.add(self.sdca.weights());
-        Ok(())
+        self.sdca.round(worker, self.local_steps)
     }
 
     fn weights(&self) -> &[f64] {
@@ -58,7 +46,7 @@ impl Solver for LocalDual {
     }
 
     fn proposal(&self) -> &[f64] {
-        if self.proposes_average { &self.recent.average } else { self.sdca.weights() }
+        self.sdca.proposal()
     }
 
     fn duals(&self) -> Option<Vec<f64>> {
@@ -70,8 +58,6 @@ impl Solver for LocalDual {
     }
 
     fn save(&self) -> Vec<f64> {
-        let mut saved = self.recent.save();
-        saved.extend(self.sdca.save());
-        saved
+        self.sdca.save()
     }
 }

@@ -6,8 +6,7 @@
 //! Zinkevich et al., Parallelized stochastic gradient descent, 2010.
 
 use super::sgd::{StepSize, draw, keep_in_reach, local_steps, objective_at_zero};
-use super::recent::Recent;
-use super::damaged;
+use crate::recent::Recent;
 use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of local SGD.
@@ -28,7 +27,12 @@ impl Algorithm for LocalSgd {
         Parameters { local_steps: self.local_steps, step_size: self.step_size, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
         let mut solver = Rounds {
             size: StepSize::choose(worker, given)?,
@@ -38,8 +42,8 @@ impl Algorithm for LocalSgd {
             weights: from.weights.clone(),
         };
         if let Some(saved) = saved {
-            let rest = solver.recent.restore(saved.get(1..).ok_or_else(damaged)?)?;
-            rest.is_empty().then_some(()).ok_or_else(damaged)?;
+            let rest = solver.recent.restore(saved.get(1..).ok_or_else(Error::damaged_worker)?)?;
+            rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
         Ok(Box::new(solver))
     }
@@ -64,7 +68,7 @@ impl Solver for Rounds {
         worker.sum(&mut self.weights)?;
         keep_in_reach(worker, self.at_zero, &mut self.weights);
         self.recent.add(&self.weights);
-        worker.local.meter_vector(4.0 * self.weights.len() as f64);
+        worker.local.meter_flops(4.0 * self.weights.len() as f64);
         Ok(())
     }
 

@@ -6,8 +6,7 @@
 use hemingway_data::shard;
 
 use super::sgd::{StepSize, draw, keep_in_reach, objective_at_zero};
-use super::recent::Recent;
-use super::damaged;
+use crate::recent::Recent;
 use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of mini-batch SGD.
@@ -30,7 +29,12 @@ impl Algorithm for MinibatchSgd {
         Parameters { batch: self.batch, step_size: self.step_size, ..Parameters::default() }
     }
 
-    fn start(&self, worker: &mut Worker, from: &Model, saved: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+    fn start(
+        &self,
+        worker: &mut Worker,
+        from: &Model,
+        saved: Option<&[f64]>,
+    ) -> Result<Box<dyn Solver>, Error> {
         let batch = self.batch.unwrap_or(DEFAULT_BATCH.min(worker.local.total_rows).max(worker.size()));
         if batch < worker.size() {
             let expected = "at least one row for each worker";
@@ -46,8 +50,8 @@ impl Algorithm for MinibatchSgd {
             weights: from.weights.clone(),
         };
         if let Some(saved) = saved {
-            let rest = solver.recent.restore(saved.get(1..).ok_or_else(damaged)?)?;
-            rest.is_empty().then_some(()).ok_or_else(damaged)?;
+            let rest = solver.recent.restore(saved.get(1..).ok_or_else(Error::damaged_worker)?)?;
+            rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
         Ok(Box::new(solver))
     }
@@ -78,7 +82,7 @@ impl Solver for Batches {
         }
         keep_in_reach(worker, self.at_zero, &mut self.weights);
         self.recent.add(&self.weights);
-        worker.local.meter_vector(4.0 * self.weights.len() as f64);
+        worker.local.meter_flops(4.0 * self.weights.len() as f64);
         Ok(())
     }
 

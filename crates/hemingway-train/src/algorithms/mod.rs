@@ -8,7 +8,6 @@ mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
 mod passes;
-mod recent;
 mod sgd;
 
 use crate::{Algorithm, Error, Parameters};
@@ -83,9 +82,4 @@ fn check(parameters: &Parameters) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// A worker's part of a checkpoint that cannot be from this algorithm.
-fn damaged() -> Error {
-    Error::Checkpoint("a worker's part has the wrong length".to_owned())
 }

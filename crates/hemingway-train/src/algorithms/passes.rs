@@ -36,7 +36,12 @@ impl Passes {
     }
 
     /// The same when predictions, their loss and the slopes are known already: half a pass.
-    pub(super) fn pass_from_slopes(&mut self, worker: &mut Worker, loss: f64, slopes: &[f64]) -> Result<(), Error> {
+    pub(super) fn pass_from_slopes(
+        &mut self,
+        worker: &mut Worker,
+        loss: f64,
+        slopes: &[f64],
+    ) -> Result<(), Error> {
         self.gradient.fill(0.0);
         worker.local.combine(slopes, &mut self.gradient);
         self.finish(worker, loss)

@@ -40,7 +40,8 @@ const TRIES: [f64; 7] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
 fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
     let sample = worker.local.rows().min(SAMPLE);
     let (matrix, range) = worker.local.matrix();
-    let norms: f64 = with_rows!(matrix, rows => (0..sample).map(|row| rows.squared_norm(range.start + row)).sum());
+    let norms: f64 =
+        with_rows!(matrix, rows => (0..sample).map(|row| rows.squared_norm(range.start + row)).sum());
     let mut sums = [norms, sample as f64];
     worker.sum(&mut sums)?;
     let norm = (sums[0] / sums[1]).max(1e-12);
@@ -53,7 +54,11 @@ fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
         *objective = sample_objective(worker, sample, &weights);
     }
     worker.sum(&mut objectives)?;
-    let best = objectives.iter().enumerate().filter(|(_, value)| value.is_finite()).min_by(|a, b| a.1.total_cmp(b.1));
+    let best = objectives
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.is_finite())
+        .min_by(|a, b| a.1.total_cmp(b.1));
     let first = TRIES[best.map_or(0, |(at, _)| at)] / norm;
     Ok(StepSize { first, lambda })
 }
@@ -70,7 +75,7 @@ fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 
             problem.loss.value(prediction, f64::from(targets[row]))
         })
         .sum());
-    worker.local.meter(0.0, 0.0, sample as f64);
+    worker.local.meter_losses(sample as f64);
     loss + sample as f64 * penalty(problem, features, weights)
 }
 
@@ -80,14 +85,21 @@ pub(super) fn draw(rng: &mut Rng, rows: usize, count: usize) -> Vec<u32> {
 }
 
 /// One stochastic step per row of `order`, starting as step number `done`.
-pub(super) fn local_steps(worker: &mut Worker, size: StepSize, done: f64, order: &[u32], weights: &mut [f64]) {
+pub(super) fn local_steps(
+    worker: &mut Worker,
+    size: StepSize,
+    done: f64,
+    order: &[u32],
+    weights: &mut [f64],
+) {
     let (matrix, range) = worker.local.matrix();
     let (features, targets, first) = (worker.local.features(), worker.local.targets(), range.start);
     let (weights, bias) = weights.split_at_mut(features);
     let values = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => {
         fastest(Steps { rows, loss, first, targets, size, done, order, weights, bias: bias.first_mut() })
     }));
-    worker.local.meter(values, 4.0, 2.0 * order.len() as f64);
+    worker.local.meter(2.0 * values);
+    worker.local.meter_visits(order.len() as f64);
 }
 
 /// Stochastic steps. The weights are kept as `scale`·`weights`, so that the penalty touches one number only.

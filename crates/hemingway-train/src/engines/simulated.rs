@@ -45,7 +45,9 @@ impl Engine for Simulated {
             cluster: &self.cluster,
             clock: begun,
             running: true,
-            luck: Xoshiro256PlusPlus::seed_from_u64(job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            luck: Xoshiro256PlusPlus::seed_from_u64(
+                job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ),
         })
     }
 }
