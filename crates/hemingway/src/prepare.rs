@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting};
-use hemingway_train::{Algorithm, Engine, Needs, Parameters, Problem, Simulated, Threads};
+use hemingway_train::{Algorithm, Engine, Needs, Problem, Simulated, Threads};
 
 use crate::place::check_writable;
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
@@ -31,7 +31,6 @@ pub(crate) fn prepare(request: &TrainRequest, choice: &Choice) -> Result<Ready, 
     check_model_path(request.model.as_deref())?;
     let problem = problem(request)?;
     let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
-    check_parameters(&choice.parameters)?;
     let engine = engine(choice)?;
     check_engine(engine.as_ref(), algorithm.as_ref(), choice)?;
 
@@ -88,23 +87,6 @@ fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Loaded>, E
 fn problem(request: &TrainRequest) -> Result<Problem, Error> {
     let problem = Problem::new(request.loss, request.lambda)?;
     Ok(if request.bias { problem.with_bias() } else { problem })
-}
-
-/// Ranges that hold for every algorithm; algorithms themselves notice only when they start, which is after the run has
-/// been recorded.
-fn check_parameters(given: &Parameters) -> Result<(), Error> {
-    let out_of_range =
-        |parameter, value, expected| hemingway_train::Error::Parameter { parameter, value, expected };
-    let counts = [("--local-steps", given.local_steps), ("--batch", given.batch), ("--memory", given.memory)];
-    if let Some((name, _)) = counts.iter().find(|(_, count)| *count == Some(0)) {
-        return Err(out_of_range(name, 0.0, "at least 1").into());
-    }
-    match given.step_size {
-        Some(step) if !(step > 0.0 && step.is_finite()) => {
-            Err(out_of_range("--step-size", step, "a positive number").into())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
