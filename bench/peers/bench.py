@@ -43,7 +43,7 @@ def parse():
     parser.add_argument("--only", help="datasets, separated by commas; all by default")
     parser.add_argument("--losses", default=",".join(LOSSES))
     parser.add_argument("--peers", default=",".join(peers.SOURCES), help="sources of peers")
-    parser.add_argument("--algorithms", default="cocoa,cocoa-plus,l-bfgs", help="ours")
+    parser.add_argument("--algorithms", default="cocoa,l-bfgs,newton", help="ours")
     parser.add_argument("--workers", default="1,2", help="numbers of our workers")
     parser.add_argument("--modes", default=",".join(ours.MODES), help="our goals")
     parser.add_argument("--repeats", type=int, default=5)

@@ -51,6 +51,16 @@ pub enum Error {
         /// The parameter's name on the command line.
         parameter: &'static str,
     },
+    /// An algorithm whose cost grows too fast with the features.
+    #[error("{algorithm} takes at most {most} features, not {features}; use l-bfgs")]
+    TooManyFeatures {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// Features there are, with the bias.
+        features: usize,
+        /// Features it takes.
+        most: usize,
+    },
     /// The engine lacks something.
     #[error("the {engine} engine cannot run {algorithm}: it offers no {needs}")]
     Unsupported {

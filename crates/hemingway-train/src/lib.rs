@@ -31,7 +31,7 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    Cocoa, CocoaPlus, Entry, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, algorithm, catalogue,
+    Cocoa, CocoaPlus, Entry, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton, algorithm, catalogue,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

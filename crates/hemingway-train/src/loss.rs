@@ -94,6 +94,8 @@ pub trait Shape: Copy + Send + Sync + 'static {
     fn value(self, p: f64, y: f64) -> f64;
     /// A (sub)derivative of φ in p.
     fn slope(self, p: f64, y: f64) -> f64;
+    /// Second derivative of φ in p; near a corner, that of a parabola in its place.
+    fn curvature(self, p: f64, y: f64) -> f64;
     /// φ*(−α).
     fn conjugate(self, alpha: f64, y: f64) -> f64;
     /// The α that maximises the dual along this row, with q = σ'‖x‖²/(λn), and what was seen of the row before.
@@ -219,6 +221,11 @@ impl Shape for Hinge {
     }
 
     #[inline(always)]
+    fn curvature(self, p: f64, y: f64) -> f64 {
+        if (1.0 - y * p).abs() < 0.5 { 1.0 } else { 0.0 }
+    }
+
+    #[inline(always)]
     fn conjugate(self, alpha: f64, y: f64) -> f64 {
         -alpha * y
     }
@@ -264,6 +271,12 @@ impl Shape for SmoothedHinge {
     #[inline(always)]
     fn slope(self, p: f64, y: f64) -> f64 {
         -y * ((1.0 - y * p) / Self::WIDTH).clamp(0.0, 1.0)
+    }
+
+    #[inline(always)]
+    fn curvature(self, p: f64, y: f64) -> f64 {
+        let short = 1.0 - y * p;
+        if 0.0 < short && short < Self::WIDTH { 1.0 / Self::WIDTH } else { 0.0 }
     }
 
     #[inline(always)]
@@ -313,6 +326,12 @@ impl Shape for Logistic {
     #[inline(always)]
     fn slope(self, p: f64, y: f64) -> f64 {
         -y * sigmoid_of_minus(y * p)
+    }
+
+    #[inline(always)]
+    fn curvature(self, p: f64, y: f64) -> f64 {
+        let share = sigmoid_of_minus(y * p);
+        share * (1.0 - share)
     }
 
     #[inline(always)]
@@ -439,6 +458,11 @@ impl Shape for Squared {
     #[inline(always)]
     fn slope(self, p: f64, y: f64) -> f64 {
         p - y
+    }
+
+    #[inline(always)]
+    fn curvature(self, _: f64, _: f64) -> f64 {
+        1.0
     }
 
     #[inline(always)]

@@ -1,15 +1,15 @@
 //! L-BFGS: quasi-Newton steps from the last few changes of weights and gradient.
 //!
-//! A round is one step: a direction from the two-loop recursion (the same on every worker), one pass for its
-//! predictions, a line search, one pass for the new gradient. Predictions are linear in the weights, so each try
-//! of the line search needs only the loss of numbers at hand and a sum of two scalars, no pass over the data.
-//! On the hinge it takes subgradients, without guarantee.
+//! A round is one step: a direction from the two-loop recursion (the same on every worker), half a pass for its
+//! predictions, a line search, half a pass for the new gradient. On the hinge it takes subgradients, without
+//! guarantee.
 //!
 //! Nocedal and Wright, Numerical Optimization, 2nd edition, chapters 3 and 7.
 
 use std::collections::VecDeque;
 
 use super::Passes;
+use super::line_search::{LineSearch, add};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
 
@@ -39,10 +39,8 @@ impl Algorithm for Lbfgs {
     ) -> Result<Box<dyn Solver>, Error> {
         let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
         let passes = Passes::at(worker, from.weights.clone())?;
-        let (step, slopes) = (vec![0.0; worker.local.rows()], vec![0.0; worker.local.rows()]);
-        let scale = scale(worker)?;
-        let mut solver =
-            QuasiNewton { passes, pairs: VecDeque::new(), memory, step, slopes, scale, stuck: false };
+        let (search, scale) = (LineSearch::new(worker), scale(worker)?);
+        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, search, scale, stuck: false };
         if let Some(saved) = saved {
             solver.restore(worker, saved)?;
         }
@@ -54,9 +52,7 @@ struct QuasiNewton {
     passes: Passes,
     pairs: VecDeque<Pair>,
     memory: usize,
-    /// Predictions of the direction, and slopes at the last step length tried, for this worker's rows.
-    step: Vec<f64>,
-    slopes: Vec<f64>,
+    search: LineSearch,
     /// The first guess of the inverse Hessian's diagonal, up to a factor.
     scale: Vec<f64>,
     stuck: bool,
@@ -89,51 +85,6 @@ impl QuasiNewton {
         direction
     }
 
-    /// A step length that satisfies the strong Wolfe conditions, by safeguarded interpolation of slopes.
-    /// Leaves the slopes of that step behind.
-    fn search(&mut self, worker: &mut Worker, direction: &[f64], first: f64) -> Result<Option<Step>, Error> {
-        let line = Line::new(worker, &self.passes, direction);
-        let slope = dot(&self.passes.gradient, direction);
-        let (mut low, mut high) = ((0.0, slope), None::<(f64, f64)>);
-        let mut length = first;
-        for _ in 0..MOST_TRIES {
-            let (value, derivative, loss) = self.try_length(worker, &line, length)?;
-            let sufficient = value <= self.passes.objective + SUFFICIENT * length * slope;
-            if sufficient && derivative.abs() <= FLAT * slope.abs() {
-                return Ok(Some(Step { length, loss }));
-            }
-            if sufficient && derivative < 0.0 {
-                low = (length, derivative);
-            } else {
-                high = Some((length, if value.is_finite() { derivative } else { f64::INFINITY }));
-            }
-            length = match high {
-                None => 4.0 * length,
-                Some(high) => between(low, high),
-            };
-        }
-        // A corner, or the end of precision: the longest step that was good enough, if there is one.
-        let (length, _) = low;
-        let (_, _, loss) = self.try_length(worker, &line, length)?;
-        Ok((length > 0.0).then_some(Step { length, loss }))
-    }
-
-    /// Value and derivative of P at a step length, and this worker's loss there.
-    fn try_length(
-        &mut self,
-        worker: &mut Worker,
-        line: &Line,
-        length: f64,
-    ) -> Result<(f64, f64, f64), Error> {
-        let QuasiNewton { passes, step, slopes, .. } = self;
-        let loss = worker.local.slopes_along(&passes.predictions, step, length, slopes);
-        let mut sums = [loss, dot(step, slopes)];
-        worker.sum(&mut sums)?;
-        let n = worker.local.total_rows as f64;
-        let value = sums[0] / n + line.fixed + length * (line.linear + length * line.square);
-        Ok((value, sums[1] / n + line.linear + 2.0 * length * line.square, loss))
-    }
-
     /// Predictions were updated step by step, so they are restored rather than computed afresh.
     fn restore(&mut self, worker: &mut Worker, saved: &[f64]) -> Result<(), Error> {
         let dimension = self.passes.weights.len();
@@ -142,53 +93,12 @@ impl QuasiNewton {
         if !pairs.len().is_multiple_of(2 * dimension) {
             return Err(Error::damaged_worker());
         }
-        self.passes.predictions.copy_from_slice(predictions);
-        let loss = worker.local.loss(predictions);
-        self.passes.pass_from_slopes(worker, loss, &worker.local.slopes(predictions))?;
+        self.passes.restore(worker, predictions)?;
         self.pairs = pairs
             .chunks(2 * dimension)
             .map(|pair| Pair::new(pair[..dimension].to_vec(), pair[dimension..].to_vec()))
             .collect();
         Ok(())
-    }
-}
-
-/// A step has to lower the objective by this share of what the slope promises,
-const SUFFICIENT: f64 = 1e-4;
-/// and flatten the slope to this share of what it was.
-const FLAT: f64 = 0.5;
-const MOST_TRIES: usize = 25;
-
-/// Where the slope should vanish between a point that still falls and one that rises, kept away from both.
-fn between(low: (f64, f64), high: (f64, f64)) -> f64 {
-    let share = -low.1 / (high.1 - low.1);
-    let share = if share.is_finite() { share.clamp(0.1, 0.9) } else { 0.1 };
-    low.0 + share * (high.0 - low.0)
-}
-
-/// A step length that was accepted, and this worker's loss there.
-struct Step {
-    length: f64,
-    loss: f64,
-}
-
-/// The penalty along a direction.
-struct Line {
-    /// (λ/2)‖w + t d‖² = fixed + t·linear + t²·square.
-    fixed: f64,
-    linear: f64,
-    square: f64,
-}
-
-impl Line {
-    fn new(worker: &Worker, passes: &Passes, direction: &[f64]) -> Line {
-        let (features, lambda) = (worker.local.features(), worker.local.problem.lambda);
-        let (weights, direction) = (&passes.weights[..features], &direction[..features]);
-        Line {
-            fixed: lambda / 2.0 * dot(weights, weights),
-            linear: lambda * dot(weights, direction),
-            square: lambda / 2.0 * dot(direction, direction),
-        }
     }
 }
 
@@ -228,21 +138,16 @@ impl Solver for QuasiNewton {
             self.stuck = true;
             return Ok(());
         }
-        worker.local.predict(&direction, &mut self.step);
         let first = if self.pairs.is_empty() { 1.0 / dot(&direction, &direction).sqrt() } else { 1.0 };
-        let Some(Step { length, loss }) = self.search(worker, &direction, first)? else {
+        let before = self.passes.gradient.clone();
+        let Some(step) = self.search.advance(worker, &mut self.passes, direction, first)? else {
             // Without curvature pairs this was the gradient itself, and even that leads nowhere.
             self.stuck = self.pairs.is_empty();
             self.pairs.clear();
             return Ok(());
         };
-        let before = self.passes.gradient.clone();
-        direction.iter_mut().for_each(|value| *value *= length);
-        add(&mut self.passes.weights, 1.0, &direction);
-        add(&mut self.passes.predictions, length, &self.step);
-        self.passes.pass_from_slopes(worker, loss, &self.slopes)?;
         let change = self.passes.gradient.iter().zip(&before).map(|(now, then)| now - then).collect();
-        let pair = Pair::new(direction, change);
+        let pair = Pair::new(step, change);
         if pair.product > 0.0 {
             self.pairs.push_back(pair);
             if self.pairs.len() > self.memory {
@@ -276,9 +181,4 @@ impl Solver for QuasiNewton {
         let pairs = self.pairs.iter().flat_map(|pair| pair.weights.iter().chain(&pair.gradient));
         self.passes.predictions.iter().chain(pairs).copied().collect()
     }
-}
-
-/// values += scale·other.
-fn add(values: &mut [f64], scale: f64, other: &[f64]) {
-    values.iter_mut().zip(other).for_each(|(value, other)| *value += scale * other);
 }

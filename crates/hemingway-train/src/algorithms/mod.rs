@@ -4,9 +4,11 @@ mod cocoa;
 mod cocoa_plus;
 mod gradient_descent;
 mod lbfgs;
+mod line_search;
 mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
+mod newton;
 mod passes;
 mod sgd;
 
@@ -18,6 +20,7 @@ pub use gradient_descent::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
+pub use newton::Newton;
 use passes::Passes;
 
 /// An algorithm as help texts show it.
@@ -35,13 +38,14 @@ pub struct Entry {
 
 /// Every algorithm there is.
 #[rustfmt::skip]
-static CATALOGUE: [Entry; 6] = [
+static CATALOGUE: [Entry; 7] = [
     Entry { name: "cocoa", summary: "local dual coordinate ascent, averaged; on one worker plain SDCA", reference: "Jaggi et al. 2014", parameters: &["local_steps"], build: |given| Box::new(Cocoa { local_steps: given.local_steps }) },
     Entry { name: "cocoa-plus", summary: "local dual coordinate ascent, added; scales better on smooth losses", reference: "Ma et al. 2015", parameters: &["local_steps"], build: |given| Box::new(CocoaPlus { local_steps: given.local_steps }) },
     Entry { name: "gradient-descent", summary: "whole gradient, fixed step; the same on any number of workers", reference: "Cauchy 1847", parameters: &["step_size"], build: |given| Box::new(GradientDescent { step_size: given.step_size }) },
     Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], build: |given| Box::new(Lbfgs { memory: given.memory }) },
     Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
     Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
+    Entry { name: "newton", summary: "whole Hessian; few rounds on smooth losses, for few features", reference: "Newton 1669", parameters: &[], build: |_| Box::new(Newton) },
 ];
 
 /// Every algorithm, by name.

@@ -47,6 +47,13 @@ impl Passes {
         self.finish(worker, loss)
     }
 
+    /// Goes on from predictions that were updated step by step, rather than computed from the weights.
+    pub(super) fn restore(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
+        self.predictions.copy_from_slice(predictions);
+        let loss = worker.local.loss(predictions);
+        self.pass_from_slopes(worker, loss, &worker.local.slopes(predictions))
+    }
+
     fn finish(&mut self, worker: &mut Worker, loss: f64) -> Result<(), Error> {
         let mut sums = std::mem::take(&mut self.gradient);
         sums.push(loss);
