@@ -19,17 +19,20 @@ pub struct Schedule {
     last: f64,
     /// How far the objective was above its estimate at the last score.
     above: f64,
+    /// Whether the estimate promised the goal when the last round was looked at, and how often that led to a score.
+    promised: bool,
+    promises: i32,
 }
 
 impl Schedule {
     /// A schedule that expects the first score to cost this much.
     pub fn new(first: Work) -> Schedule {
-        Schedule { scoring: 0.0, next: effort(first), last: 0.0, above: 0.0 }
+        Schedule { scoring: 0.0, next: effort(first), last: 0.0, above: 0.0, promised: false, promises: 0 }
     }
 
     /// Whether the round that just ended should be scored. `training` is all training work so far.
     pub fn due(
-        &self,
+        &mut self,
         scoring: Scoring,
         rules: &StopRules,
         round: u64,
@@ -43,10 +46,11 @@ impl Schedule {
             Scoring::Every(rounds) => return round.is_multiple_of(rounds.max(1)),
             Scoring::Share(share) => share,
         };
+        self.promised = near == Some(true);
         let affordable =
             |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
         match near {
-            Some(true) => affordable((NEAR_SHARE * share).min(0.5)),
+            Some(true) => affordable(share * (NEAR_SHARE * 0.5_f64.powi(self.promises)).max(1.0)),
             Some(false) => affordable(share) && training >= FAR_GROWTH * self.last,
             None => affordable(share),
         }
@@ -79,6 +83,7 @@ impl Schedule {
             let above = primal - estimate.primal;
             self.above = if above.abs() <= VAGUE * primal { above } else { 0.0 };
         }
+        self.promises += i32::from(self.promised);
         self.last = effort(training);
         self.next = effort(cost);
         self.scoring += effort(cost);
@@ -91,7 +96,7 @@ const VAGUE: f64 = 0.05;
 const RETRY_GROWTH: f64 = 1.2;
 /// Far from the goal, scores are this factor of training work apart.
 const FAR_GROWTH: f64 = 1.25;
-/// Near the goal, scoring may use this many times its share for a moment.
+/// Near the goal, scoring may use this many times its share, and half as much each time that was in vain.
 const NEAR_SHARE: f64 = 4.0;
 /// An estimated error this many times the goal counts as near.
 const NEAR_ERROR: f64 = 1.1;
