@@ -191,6 +191,7 @@ impl<'a> Loop<'a> {
         let current = self.scorer.score(worker, self.solver.as_ref())?;
         let cost = self.newly_metered(worker);
         self.schedule.scored(
+            self.round,
             self.training_work,
             cost,
             self.solver.estimate(),

@@ -8,6 +8,8 @@ mod drive;
 mod elementary;
 mod engines;
 mod error;
+mod hessian;
+mod itinerary;
 mod job;
 #[doc(hidden)]
 pub mod kernels;

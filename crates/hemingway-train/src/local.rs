@@ -170,36 +170,6 @@ impl<'a> Local<'a> {
         self.meter_flops(ROW_FLOPS * self.rows() as f64);
     }
 
-    /// hessian += Σ φ''(p_i, y_i)·x_i x_iᵀ, row-major, lower half at least (and a last row for a bias).
-    pub fn add_hessian(&mut self, predictions: &[f64], hessian: &mut [f64]) {
-        let (features, dimension) = (self.features(), self.dimension());
-        let pairs = predictions.iter().zip(self.targets).map(|(p, y)| (*p, f64::from(*y)));
-        let curvatures: Vec<f64> =
-            with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.curvature(p, y)).collect());
-        match self.matrix {
-            Matrix::Sparse(sparse) => {
-                for (curvature, row) in curvatures.iter().zip(self.range.clone()).filter(|(c, _)| **c > 0.0) {
-                    let stored = sparse.offsets()[row]..sparse.offsets()[row + 1];
-                    let row = sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]);
-                    let row = row.map(|(index, value)| (*index as usize, f64::from(*value)));
-                    let row: Vec<_> = row.chain(self.problem.bias.then_some((features, 1.0))).collect();
-                    for (at, (high, value)) in row.iter().enumerate() {
-                        for (low, other) in &row[..=at] {
-                            hessian[high * dimension + low] += curvature * value * other;
-                        }
-                    }
-                }
-            }
-            Matrix::Dense(dense) => {
-                let values = &dense.values()[self.range.start * features..self.range.end * features];
-                fastest(DenseHessian { values, curvatures: &curvatures, features, dimension, hessian });
-            }
-        }
-        let per_row = self.stored() as f64 / self.rows().max(1) as f64;
-        self.meter(self.stored() as f64 * per_row / 2.0);
-        self.meter_losses(self.rows() as f64);
-    }
-
     /// into += Σ x_i², feature by feature (and the number of rows for a bias).
     pub fn add_squares(&mut self, into: &mut [f64]) {
         let features = self.features();
@@ -423,48 +393,6 @@ impl<'a> Local<'a> {
         }
         let targets = self.targets;
         with_loss!(self.problem.loss, loss => fastest(Conjugate { loss, duals, scale, targets }))
-    }
-}
-
-/// The Hessian of dense rows, a few at a time so that its own rows are loaded and stored less often.
-struct DenseHessian<'a> {
-    values: &'a [f32],
-    curvatures: &'a [f64],
-    features: usize,
-    /// Features, and one more for a bias.
-    dimension: usize,
-    hessian: &'a mut [f64],
-}
-
-impl Task for DenseHessian<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        const AT_ONCE: usize = 4;
-        let DenseHessian { values, curvatures, features, dimension, hessian } = self;
-        // A bias is a feature that is always 1.
-        let mut block = vec![1.0; AT_ONCE * dimension];
-        for (group, curvatures) in curvatures.chunks(AT_ONCE).enumerate() {
-            let mut scales = [0.0; AT_ONCE];
-            scales[..curvatures.len()].copy_from_slice(curvatures);
-            for at in 0..curvatures.len() {
-                let row = &values[(group * AT_ONCE + at) * features..][..features];
-                for (wide, value) in block[at * dimension..].iter_mut().zip(row) {
-                    *wide = f64::from(*value);
-                }
-            }
-            let (first, rest) = block.split_at(dimension);
-            let (second, rest) = rest.split_at(dimension);
-            let (third, fourth) = rest.split_at(dimension);
-            for (feature, into) in hessian.chunks_exact_mut(dimension).enumerate() {
-                let [a, b, c, d] = [first, second, third, fourth].map(|row| row[feature]);
-                let [a, b, c, d] = [a * scales[0], b * scales[1], c * scales[2], d * scales[3]];
-                for at in 0..dimension {
-                    into[at] += a * first[at] + b * second[at] + c * third[at] + d * fourth[at];
-                }
-            }
-        }
     }
 }
 

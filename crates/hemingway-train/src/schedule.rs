@@ -15,8 +15,9 @@ pub struct Schedule {
     scoring: f64,
     /// Effort of one more score.
     next: f64,
-    /// Training effort at the last score.
+    /// Training effort and round at the last score.
     last: f64,
+    last_round: u64,
     /// How far the objective was above its estimate at the last score.
     above: f64,
     /// Whether the estimate promised the goal when the last round was looked at, and how often that led to a score.
@@ -27,7 +28,15 @@ pub struct Schedule {
 impl Schedule {
     /// A schedule that expects the first score to cost this much.
     pub fn new(first: Work) -> Schedule {
-        Schedule { scoring: 0.0, next: effort(first), last: 0.0, above: 0.0, promised: false, promises: 0 }
+        Schedule {
+            scoring: 0.0,
+            next: effort(first),
+            last: 0.0,
+            last_round: 0,
+            above: 0.0,
+            promised: false,
+            promises: 0,
+        }
     }
 
     /// Whether the round that just ended should be scored. `training` is all training work so far.
@@ -41,7 +50,7 @@ impl Schedule {
         certificate: &Certificate,
     ) -> bool {
         let training = effort(training);
-        let near = self.near(rules, training, estimate, certificate);
+        let near = self.near(rules, round, training, estimate, certificate);
         let share = match scoring {
             Scoring::Every(rounds) => return round.is_multiple_of(rounds.max(1)),
             Scoring::Share(share) => share,
@@ -50,7 +59,13 @@ impl Schedule {
         let affordable =
             |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
         match near {
-            Some(true) => affordable(share * (NEAR_SHARE * 0.5_f64.powi(self.promises)).max(1.0)),
+            Some(true) => {
+                let unnoticed = self.scoring + self.next <= UNNOTICED;
+                let patient = training >= (PATIENT_GROWTH * self.last).max(4.0 * self.next);
+                unnoticed
+                    || patient
+                    || affordable(share * (NEAR_SHARE * 0.5_f64.powi(self.promises)).max(1.0))
+            }
             Some(false) => affordable(share) && training >= FAR_GROWTH * self.last,
             None => affordable(share),
         }
@@ -60,6 +75,7 @@ impl Schedule {
     fn near(
         &self,
         rules: &StopRules,
+        round: u64,
         training: f64,
         estimate: Option<Estimate>,
         certificate: &Certificate,
@@ -67,18 +83,27 @@ impl Schedule {
         let Estimate { primal, gap } = estimate?;
         let floor = (primal - gap).max(certificate.dual);
         // An estimate that was too low will be too low again, by less as the run goes on.
-        let above = self.above * (self.last / training).min(1.0);
+        let above = self.above * self.last_round as f64 / round as f64;
         let reached = |primal: f64, gap: f64| {
             let error = rules.error.is_some_and(|goal| gap <= NEAR_ERROR * goal * floor);
             error || rules.objective.is_some_and(|goal| primal <= goal)
         };
         let wanted = rules.error.is_some() || rules.objective.is_some();
+        let soon = round as f64 <= RETRY_ROUNDS * self.last_round as f64;
         let retry = training >= RETRY_GROWTH * self.last;
-        wanted.then(|| reached(primal + above, gap + above) || retry && reached(primal, gap))
+        wanted.then(|| !soon && (reached(primal + above, gap + above) || retry && reached(primal, gap)))
     }
 
     /// A score was taken and took this much work.
-    pub fn scored(&mut self, training: Work, cost: Work, estimate: Option<Estimate>, primal: f64) {
+    pub fn scored(
+        &mut self,
+        round: u64,
+        training: Work,
+        cost: Work,
+        estimate: Option<Estimate>,
+        primal: f64,
+    ) {
+        self.last_round = round;
         if let Some(estimate) = estimate {
             let above = primal - estimate.primal;
             self.above = if above.abs() <= VAGUE * primal { above } else { 0.0 };
@@ -94,10 +119,16 @@ impl Schedule {
 const VAGUE: f64 = 0.05;
 /// After a score that an estimate promised too much for, it is believed again after this much more work.
 const RETRY_GROWTH: f64 = 1.2;
+/// Two scores are at least this factor of rounds apart.
+const RETRY_ROUNDS: f64 = 1.12;
+/// An estimate that has been wrong before gets a score after this growth of training work whatever was spent.
+const PATIENT_GROWTH: f64 = 1.5;
 /// Far from the goal, scores are this factor of training work apart.
 const FAR_GROWTH: f64 = 1.25;
 /// Near the goal, scoring may use this many times its share, and half as much each time that was in vain.
 const NEAR_SHARE: f64 = 4.0;
+/// Near the goal, this much effort on scoring, a few milliseconds, is free.
+const UNNOTICED: f64 = 4e7;
 /// An estimated error this many times the goal counts as near.
 const NEAR_ERROR: f64 = 1.1;
 
