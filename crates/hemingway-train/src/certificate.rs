@@ -25,6 +25,15 @@ impl Certificate {
         if gap == 0.0 { 0.0 } else { gap / self.scale() }
     }
 
+    /// Takes over a lower bound that was computed as a sum over so many rows. What rounding may have added is taken
+    /// off first: terms are of the size of P(0), however small their sum.
+    pub fn raise(&mut self, bound: f64, rows: usize) {
+        let blur = f64::EPSILON * (4.0 + (rows as f64).sqrt()) * self.at_zero;
+        if bound - blur > self.dual {
+            self.dual = bound - blur;
+        }
+    }
+
     /// What the error is relative to.
     pub fn scale(&self) -> f64 {
         if self.relative_to_start() { self.at_zero } else { self.dual }

@@ -133,7 +133,8 @@ impl Scorer {
         match (duals, solver.gradient()) {
             (Some(_), _) if !local.problem.bias => {
                 // The duals belong to the iterate, which need not be the proposal.
-                self.raise(-sums[1] / n - penalty(local.problem, local.features(), solver.weights()));
+                let bound = -sums[1] / n - penalty(local.problem, local.features(), solver.weights());
+                self.certificate.raise(bound, local.total_rows);
                 if worker.size() > 1 && worker.local.problem.loss.smoothness().is_some() {
                     self.raise_by_predictions(worker, predictions)?;
                 }
@@ -148,13 +149,6 @@ impl Scorer {
         *(if takes_proposal { &mut self.choice.proposal } else { &mut self.choice.iterate }) = current;
         self.choice.scores += 1;
         Ok(current)
-    }
-
-    /// A lower bound was proved.
-    fn raise(&mut self, bound: f64) {
-        if bound > self.certificate.dual {
-            self.certificate.dual = bound;
-        }
     }
 
     /// Dual methods with a bias: the constraint Σ α = 0 holds only in the limit, so the heavier sign is scaled
@@ -199,7 +193,8 @@ impl Scorer {
         let local = &worker.local;
         let penalty = penalty(local.problem, local.features(), weights);
         for (scale, conjugate) in SCALES.into_iter().zip(conjugates) {
-            self.raise(-conjugate / local.total_rows as f64 - scale * scale * penalty);
+            let bound = -conjugate / local.total_rows as f64 - scale * scale * penalty;
+            self.certificate.raise(bound, local.total_rows);
         }
         Ok(())
     }
@@ -224,7 +219,7 @@ impl Scorer {
             (shadow.duals, shadow.weights) = sdca.into_parts();
             bound = shadow.bound(worker)?;
         }
-        self.raise(bound);
+        self.certificate.raise(bound, worker.local.total_rows);
         self.shadow = Some(shadow);
         Ok(())
     }
