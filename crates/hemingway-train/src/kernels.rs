@@ -65,23 +65,33 @@ impl Rows for SparseRows<'_> {
 
     #[inline(always)]
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64 {
-        let (indices, values) = self.row(row);
+        let range = self.range(row);
+        let (indices, values) = (self.0.indices(), self.0.values());
         assert!(weights.len() >= self.0.columns());
         // SAFETY: every index of a `Sparse` lies below its number of columns, and weights are as many.
         let weight = |index: u32| unsafe { *weights.get_unchecked(index as usize) };
         let mut sums = [0.0; 4];
-        let (indices4, indices) = indices.as_chunks::<4>();
-        let (values4, values) = values.as_chunks::<4>();
+        let (indices4, rest) = indices[range.clone()].as_chunks::<4>();
+        let (values4, _) = values[range.clone()].as_chunks::<4>();
         for (index, value) in indices4.iter().zip(values4) {
             for lane in 0..4 {
                 sums[lane] = multiply_add::<FMA>(f64::from(value[lane]), weight(index[lane]), sums[lane]);
             }
         }
-        let mut rest = 0.0;
-        for (index, value) in indices.iter().zip(values) {
-            rest = multiply_add::<FMA>(f64::from(*value), weight(*index), rest);
+        // The rest is filled up with what follows it, times zero: a loop of unpredictable length costs more.
+        let begin = range.end - rest.len();
+        let fill = &KEEP[rest.len()];
+        if let (Some(index), Some(value)) = (indices.get(begin..begin + 4), values.get(begin..begin + 4)) {
+            for lane in 0..4 {
+                let value = f32::from_bits(value[lane].to_bits() & fill[lane]);
+                sums[lane] = multiply_add::<FMA>(f64::from(value), weight(index[lane]), sums[lane]);
+            }
+        } else {
+            for (sum, at) in sums.iter_mut().zip(begin..range.end) {
+                *sum = multiply_add::<FMA>(f64::from(values[at]), weight(indices[at]), *sum);
+            }
         }
-        add_up(sums) + rest
+        add_up(sums)
     }
 
     #[inline(always)]
@@ -126,14 +136,22 @@ impl Rows for SparseRows<'_> {
     }
 }
 
+/// Bits to keep of four values when only the first so many count.
+const KEEP: [[u32; 4]; 4] = [[0; 4], [!0, 0, 0, 0], [!0, !0, 0, 0], [!0, !0, !0, 0]];
+
 /// Longer rows are left to the hardware once their beginning is there.
 const LOOK_AHEAD_VALUES: usize = 256;
 
 impl<'a> SparseRows<'a> {
     #[inline(always)]
-    fn row(self, row: usize) -> (&'a [u32], &'a [f32]) {
+    fn range(self, row: usize) -> std::ops::Range<usize> {
         let offsets = self.0.offsets();
-        let range = offsets[row]..offsets[row + 1];
+        offsets[row]..offsets[row + 1]
+    }
+
+    #[inline(always)]
+    fn row(self, row: usize) -> (&'a [u32], &'a [f32]) {
+        let range = self.range(row);
         (&self.0.indices()[range.clone()], &self.0.values()[range])
     }
 }

@@ -298,13 +298,45 @@ impl<'a> Local<'a> {
         self.loss_and_slopes(predictions, None, None)
     }
 
-    /// Σ φ(p_i + t·d_i, y_i).
-    pub fn loss_along(&mut self, predictions: &[f64], step: &[f64], length: f64) -> f64 {
-        self.meter_losses(self.rows() as f64);
-        self.loss_and_slopes(predictions, Some((step, length)), None)
+    /// Σ φ(p_i + θ(q_i − p_i), y_i) for several θ at once.
+    pub fn losses_between<const N: usize>(&mut self, from: &[f64], to: &[f64], thetas: [f64; N]) -> [f64; N] {
+        struct Between<'a, S, const N: usize> {
+            loss: S,
+            from: &'a [f64],
+            to: &'a [f64],
+            targets: &'a [f32],
+            thetas: [f64; N],
+        }
+        impl<S: Shape, const N: usize> Task for Between<'_, S, N> {
+            type Output = [f64; N];
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> [f64; N] {
+                let mut sums = [[0.0; 8]; N];
+                let (from, from_rest) = self.from.as_chunks::<8>();
+                let (to, to_rest) = self.to.as_chunks::<8>();
+                let (targets, targets_rest) = self.targets.as_chunks::<8>();
+                for ((from, to), targets) in from.iter().zip(to).zip(targets) {
+                    for (sums, theta) in sums.iter_mut().zip(self.thetas) {
+                        for lane in 0..8 {
+                            let prediction = from[lane] + theta * (to[lane] - from[lane]);
+                            sums[lane] += self.loss.value(prediction, f64::from(targets[lane]));
+                        }
+                    }
+                }
+                for ((from, to), target) in from_rest.iter().zip(to_rest).zip(targets_rest) {
+                    for (sums, theta) in sums.iter_mut().zip(self.thetas) {
+                        sums[0] += self.loss.value(from + theta * (to - from), f64::from(*target));
+                    }
+                }
+                sums.map(|sums| sums.iter().sum())
+            }
+        }
+        self.meter_losses((N * self.rows()) as f64);
+        let targets = self.targets;
+        with_loss!(self.problem.loss, loss => fastest(Between { loss, from, to, targets, thetas }))
     }
 
-    /// The same, with the slope of each row.
+    /// Σ φ(p_i + t·d_i, y_i), with the slope of each row.
     pub fn slopes_along(
         &mut self,
         predictions: &[f64],

@@ -257,26 +257,18 @@ impl Scorer {
         let n = worker.local.total_rows as f64;
         let mut found =
             if current < self.certificate.primal { (1.0, current) } else { (0.0, self.certificate.primal) };
-        let pairs = self.best_predictions.iter().zip(predictions);
-        let step: Vec<f64> = pairs.map(|(here, there)| there - here).collect();
         let mut width = 0.5;
         for _ in 0..GRIDS {
             let center = found.0;
             let thetas: [f64; 4] =
                 [center - width, center - width / 2.0, center + width / 2.0, center + width];
-            let mut sums = thetas.map(|theta| {
-                if (0.0..=EXTRAPOLATE).contains(&theta) {
-                    worker.local.loss_along(&self.best_predictions, &step, theta)
-                } else {
-                    f64::INFINITY
-                }
-            });
+            let mut sums = worker.local.losses_between(&self.best_predictions, predictions, thetas);
             worker.sum(&mut sums)?;
             for (theta, sum) in thetas.into_iter().zip(sums) {
                 let mut mixed = self.best[..features].to_vec();
                 move_to(&mut mixed, &weights[..features], theta);
                 let primal = sum / n + penalty(worker.local.problem, features, &mixed);
-                if primal < found.1 {
+                if primal < found.1 && (0.0..=EXTRAPOLATE).contains(&theta) {
                     found = (theta, primal);
                 }
             }
