@@ -105,12 +105,17 @@ pub trait Shape: Copy + Send + Sync + 'static {
     /// Turns predictions into slopes and returns Σ φ(p, y), for [`BLOCK`] rows at once.
     #[inline(always)]
     fn block(self, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64 {
-        let mut sum = 0.0;
-        for (p, y) in predictions.iter_mut().zip(targets) {
-            sum += self.value(*p, f64::from(*y));
-            *p = self.slope(*p, f64::from(*y));
+        let mut sums = [0.0; 8];
+        for (predictions, targets) in
+            predictions.as_chunks_mut::<8>().0.iter_mut().zip(targets.as_chunks::<8>().0)
+        {
+            for lane in 0..8 {
+                let (p, y) = (predictions[lane], f64::from(targets[lane]));
+                sums[lane] += self.value(p, y);
+                predictions[lane] = self.slope(p, y);
+            }
         }
-        sum
+        sums.iter().sum()
     }
     /// Adds φ(p, y) to a tally and returns the slope.
     #[inline(always)]

@@ -22,6 +22,8 @@ pub struct Scorer {
     choice: Choice,
     /// Predictions of the best weights on this worker's rows.
     best_predictions: Vec<f64>,
+    /// Room for the predictions of the weights that are scored.
+    room: Vec<f64>,
     /// A dual point of our own, for methods that leave none behind.
     shadow: Option<Shadow>,
 }
@@ -70,6 +72,7 @@ impl Scorer {
             certificate: Certificate { primal: at_zero, ..Certificate::none(at_zero) },
             choice: Choice { proposal: f64::INFINITY, iterate: f64::INFINITY, scores: 0 },
             best_predictions: predictions,
+            room: Vec::new(),
             shadow: None,
         })
     }
@@ -90,7 +93,14 @@ impl Scorer {
             _ => return Err(Error::damaged_worker()),
         };
         let Standing { best, certificate, choice } = standing.clone();
-        Ok(Scorer { best, certificate, choice, best_predictions: predictions.to_vec(), shadow })
+        Ok(Scorer {
+            best,
+            certificate,
+            choice,
+            best_predictions: predictions.to_vec(),
+            room: Vec::new(),
+            shadow,
+        })
     }
 
     /// The part all workers agree on.
@@ -113,13 +123,13 @@ impl Scorer {
         let takes_proposal =
             solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
         let weights = if takes_proposal { solver.proposal() } else { solver.weights() };
-        let mut own = Vec::new();
+        let mut room = std::mem::take(&mut self.room);
         let predictions = match solver.predictions() {
             Some(predictions) => predictions,
             None => {
-                own.resize(worker.local.rows(), 0.0);
-                worker.local.predict(weights, &mut own);
-                &own
+                room.resize(worker.local.rows(), 0.0);
+                worker.local.predict(weights, &mut room);
+                &room
             }
         };
         let duals = solver.duals();
@@ -148,6 +158,7 @@ impl Scorer {
         self.lower(worker, weights, predictions, current)?;
         *(if takes_proposal { &mut self.choice.proposal } else { &mut self.choice.iterate }) = current;
         self.choice.scores += 1;
+        self.room = room;
         Ok(current)
     }
 
