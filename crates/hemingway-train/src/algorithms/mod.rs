@@ -11,6 +11,7 @@ mod minibatch_sgd;
 mod newton;
 mod passes;
 mod sgd;
+mod step_size;
 
 use crate::{Algorithm, Error, Parameters};
 

@@ -1,82 +1,81 @@
-//! What stochastic gradient methods share: the step size, its search, and the local steps.
+//! What stochastic gradient methods share: the solver around their rounds, and the local steps.
 //!
-//! Steps shrink like η_t = η/(1 + ηλt). Where the user gives no η, a few are tried on a small sample of each
-//! worker's rows and the one that lowers its objective most is taken; this happens on the training clock.
+//! Single steps are noisy, so what is scored is an average over recent rounds.
 
 use rand::RngExt;
 
+use super::step_size::StepSize;
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::local::{dot, penalty};
+use crate::local::dot;
 use crate::loss::{Shape, with_loss};
-use crate::{Error, Rng, Worker};
+use crate::recent::Recent;
+use crate::{Error, Model, Rng, Solver, Worker};
 
-/// A step size that shrinks with the number of steps.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct StepSize {
-    pub first: f64,
-    pub lambda: f64,
+/// What a method does with the weights in one round.
+pub(super) trait Move {
+    fn round(
+        &mut self,
+        worker: &mut Worker,
+        size: StepSize,
+        round: u64,
+        weights: &mut [f64],
+    ) -> Result<(), Error>;
 }
 
-impl StepSize {
-    /// The given one, or the best of a few on a sample.
-    pub(super) fn choose(worker: &mut Worker, given: Option<f64>) -> Result<StepSize, Error> {
-        let lambda = worker.local.problem.lambda;
-        match given {
-            Some(first) => Ok(StepSize { first, lambda }),
-            None => search(worker, lambda),
-        }
-    }
-
-    pub(super) fn at(self, step: f64) -> f64 {
-        self.first / (1.0 + self.first * self.lambda * step)
-    }
+/// A stochastic method at work.
+struct Stochastic<M> {
+    step: M,
+    size: StepSize,
+    at_zero: f64,
+    weights: Vec<f64>,
+    recent: Recent,
 }
 
-/// Rows of the sample on each worker, and how many steps each try takes.
-const SAMPLE: usize = 1000;
-/// Steps tried, relative to one over the mean squared norm of a row.
-const TRIES: [f64; 7] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
-
-fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
-    let sample = worker.local.rows().min(SAMPLE);
-    let (matrix, range) = worker.local.matrix();
-    let norms: f64 =
-        with_rows!(matrix, rows => (0..sample).map(|row| rows.squared_norm(range.start + row)).sum());
-    let mut sums = [norms, sample as f64];
-    worker.sum(&mut sums)?;
-    let norm = (sums[0] / sums[1]).max(1e-12);
-    let mut objectives = [0.0; TRIES.len()];
-    for (objective, try_) in objectives.iter_mut().zip(TRIES) {
-        let size = StepSize { first: try_ / norm, lambda };
-        let mut weights = vec![0.0; worker.local.dimension()];
-        let order: Vec<u32> = (0..sample as u32).collect();
-        local_steps(worker, size, 0.0, &order, &mut weights);
-        *objective = sample_objective(worker, sample, &weights);
+/// Begins with a step size that is given, saved or searched for.
+pub(super) fn start<M: Move + 'static>(
+    worker: &mut Worker,
+    from: &Model,
+    saved: Option<&[f64]>,
+    step_size: Option<f64>,
+    step: M,
+) -> Result<Box<dyn Solver>, Error> {
+    let given = saved.and_then(|saved| saved.first().copied()).or(step_size);
+    let mut solver = Stochastic {
+        step,
+        size: StepSize::choose(worker, given)?,
+        at_zero: objective_at_zero(worker)?,
+        recent: Recent::new(&from.weights),
+        weights: from.weights.clone(),
+    };
+    if let Some(saved) = saved {
+        let rest = solver.recent.restore(saved.get(1..).ok_or_else(Error::damaged_worker)?)?;
+        rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
     }
-    worker.sum(&mut objectives)?;
-    let best = objectives
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| value.is_finite())
-        .min_by(|a, b| a.1.total_cmp(b.1));
-    let first = TRIES[best.map_or(0, |(at, _)| at)] / norm;
-    Ok(StepSize { first, lambda })
+    Ok(Box::new(solver))
 }
 
-fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 {
-    let (matrix, range) = worker.local.matrix();
-    let features = worker.local.features();
-    let problem = worker.local.problem;
-    let bias = weights.get(features).copied().unwrap_or(0.0);
-    let targets = worker.local.targets();
-    let loss: f64 = with_rows!(matrix, rows => (0..sample)
-        .map(|row| {
-            let prediction = rows.dot::<false>(range.start + row, &weights[..features]) + bias;
-            problem.loss.value(prediction, f64::from(targets[row]))
-        })
-        .sum());
-    worker.local.meter_losses(sample as f64);
-    loss + sample as f64 * penalty(problem, features, weights)
+impl<M: Move> Solver for Stochastic<M> {
+    fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        self.step.round(worker, self.size, self.recent.rounds, &mut self.weights)?;
+        keep_in_reach(worker, self.at_zero, &mut self.weights);
+        self.recent.add(&self.weights);
+        worker.local.meter_flops(4.0 * self.weights.len() as f64);
+        Ok(())
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    fn proposal(&self) -> &[f64] {
+        &self.recent.average
+    }
+
+    fn save(&self) -> Vec<f64> {
+        let mut saved = vec![self.size.first];
+        saved.extend(self.recent.save());
+        saved
+    }
 }
 
 /// Rows drawn at random from this worker's.
@@ -153,7 +152,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
 const SMALLEST_SCALE: f64 = 1e-6;
 
 /// Keeps the weights where the optimum must be: (λ/2)‖w*‖² ≤ P(w*) ≤ P(0).
-pub(super) fn keep_in_reach(worker: &Worker, at_zero: f64, weights: &mut [f64]) {
+fn keep_in_reach(worker: &Worker, at_zero: f64, weights: &mut [f64]) {
     let features = worker.local.features();
     let weights = &mut weights[..features];
     let reach = (2.0 * at_zero / worker.local.problem.lambda).sqrt();
@@ -164,7 +163,7 @@ pub(super) fn keep_in_reach(worker: &Worker, at_zero: f64, weights: &mut [f64]) 
 }
 
 /// P(0), the mean loss of predicting nothing.
-pub(super) fn objective_at_zero(worker: &mut Worker) -> Result<f64, Error> {
+fn objective_at_zero(worker: &mut Worker) -> Result<f64, Error> {
     let loss = worker.local.problem.loss;
     let local: f64 = worker.local.targets().iter().map(|target| loss.value(0.0, f64::from(*target))).sum();
     Ok(worker.sum_of(local)? / worker.local.total_rows as f64)
