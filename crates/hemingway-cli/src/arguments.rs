@@ -26,6 +26,7 @@ pub enum Command {
     Runs(Runs),
     Show(Show),
     Algorithms(Algorithms),
+    Calibrate(Calibrate),
 }
 
 /// Train a model and prove how close it is to the best possible.
@@ -36,6 +37,7 @@ Example:
   hemingway train data.libsvm --error 1e-4 --test more.libsvm
   hemingway train wine.csv --label quality --regression --standardise --bias
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
+  hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
 
 Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
@@ -96,13 +98,20 @@ pub struct Train {
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub workers: Option<usize>,
 
-    /// threads (this machine's cores) or simulated (any cluster, on a virtual clock)
+    /// threads (this machine's cores), simulated (any cluster, on a virtual clock) or mpi (many machines)
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub engine: Option<String>,
 
     /// The machines to simulate, as a TOML file
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub cluster: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
+
+    /// How often to start again from the last checkpoint when workers are lost [mpi]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Machines")]
+    pub restarts: u32,
 
     /// Local steps per worker and round
     #[arg(long, value_name = "N", help_heading = "Method")]
@@ -153,7 +162,7 @@ pub struct Train {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 23] = [
+const FIXED: [&str; 26] = [
     "data",
     "format",
     "label",
@@ -170,6 +179,9 @@ const FIXED: [&str; 23] = [
     "workers",
     "engine",
     "cluster",
+    "hosts",
+    "launcher",
+    "restarts",
     "local_steps",
     "batch",
     "step_size",
@@ -249,6 +261,41 @@ Example:
 pub struct Algorithms {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Where the ranks of an MPI run are started.
+#[derive(Args)]
+pub struct Ranks {
+    /// The machines to start workers on, one per line, as `mpirun --hostfile` reads them [mpi]
+    #[arg(long, value_name = "FILE", help_heading = "Machines")]
+    pub hosts: Option<PathBuf>,
+
+    /// The command that starts the workers [mpi; default: srun inside a Slurm allocation, else mpirun]
+    #[arg(long, value_name = "COMMAND", help_heading = "Machines")]
+    pub launcher: Option<String>,
+}
+
+/// Measure the machines and the network of an MPI cluster, for simulations of it.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway calibrate --workers 4 --hosts hosts > cluster.toml
+  hemingway train data.libsvm --workers 4 --cluster cluster.toml")]
+pub struct Calibrate {
+    /// How many workers take part
+    #[arg(long, value_name = "N")]
+    pub workers: usize,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
+
+    /// Where the cluster file goes [default: printed]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Print what was measured as one JSON object instead
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
 }
 

@@ -1,6 +1,7 @@
 //! One file per command: arguments in, one library call, text out.
 
 pub mod algorithms;
+pub mod calibrate;
 pub mod predict;
 pub mod runs;
 pub mod show;

@@ -28,5 +28,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Runs(runs) => commands::runs::run(runs),
         Command::Show(show) => commands::show::run(show),
         Command::Algorithms(algorithms) => commands::algorithms::run(algorithms),
+        Command::Calibrate(calibrate) => commands::calibrate::run(calibrate),
     }
 }

@@ -81,6 +81,18 @@ impl Follower {
         }
     }
 
+    /// Workers were lost; the run goes on from its last checkpoint.
+    pub fn restarting(&mut self, reason: &hemingway::Error, gone: &[String], workers: usize) {
+        self.way.clear();
+        let gone = if gone.is_empty() { String::new() } else { format!(" without {}", gone.join(", ")) };
+        let text = format!("{reason}; going on from the last checkpoint with {workers} workers{gone}");
+        match &self.shown {
+            Shown::Bar(bar) => bar.println(text),
+            Shown::Lines { .. } => output::note(&text),
+            Shown::Nothing => {}
+        }
+    }
+
     /// The run has ended; its summary says how.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {

@@ -3,6 +3,8 @@
 //! Chunks are appended as they arrive and freed at once, so that the peak is the finished matrix plus the few chunks
 //! in flight. The first chunk decides how rows are stored meanwhile; the finished data decides how they stay.
 
+use serde::{Deserialize, Serialize};
+
 use crate::chunk::Chunk;
 use crate::labels::{Column, hopeless};
 use crate::{Dataset, Dense, Error, LoadOptions, Loaded, Matrix, Sparse};
@@ -24,11 +26,28 @@ pub(crate) struct Assembler<'a> {
     pub(crate) labels: Column,
     /// Lines appended so far, for messages.
     pub(crate) lines: usize,
-    rows: usize,
-    columns: usize,
-    nonzeros: usize,
+    shape: Shape,
     dropped: usize,
     storage: Storage,
+}
+
+/// How large a matrix is, and how full.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shape {
+    pub rows: usize,
+    pub columns: usize,
+    pub nonzeros: usize,
+}
+
+/// What was put into an assembler: some rows of a dataset, or all of them.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    /// The name of the format or the generator.
+    pub format: &'static str,
+    /// The place of the first row put in among all rows of the dataset.
+    pub first_row: usize,
+    /// Rows of the dataset.
+    pub total_rows: usize,
 }
 
 #[derive(Debug)]
@@ -48,18 +67,8 @@ enum Storage {
 impl<'a> Assembler<'a> {
     /// No rows yet.
     pub(crate) fn new(file: &'a str, options: &'a LoadOptions, labels: Column) -> Assembler<'a> {
-        let columns = options.columns.unwrap_or(0);
-        Assembler {
-            file,
-            options,
-            labels,
-            lines: 0,
-            rows: 0,
-            columns,
-            nonzeros: 0,
-            dropped: 0,
-            storage: Storage::empty(),
-        }
+        let shape = Shape { columns: options.columns.unwrap_or(0), ..Shape::default() };
+        Assembler { file, options, labels, lines: 0, shape, dropped: 0, storage: Storage::empty() }
     }
 
     /// Says whether the input turned out to have labels.
@@ -76,43 +85,62 @@ impl<'a> Assembler<'a> {
 
     /// Adds the rows of the next chunk.
     pub(crate) fn append(&mut self, mut chunk: Chunk) -> Result<(), Error> {
-        let first = self.rows == 0;
-        self.rows += chunk.rows();
-        self.nonzeros += chunk.values.len();
+        let first = self.shape.rows == 0;
         self.dropped += chunk.dropped;
-        self.columns = self.columns.max(chunk.columns);
-        if first && self.density() >= DENSE_FROM {
-            self.storage = Storage::Dense { width: self.columns, values: Vec::new() };
-        } else if self.density() < SPARSE_BELOW {
+        self.shape = self.shape.above(Shape {
+            rows: chunk.rows(),
+            columns: chunk.columns,
+            nonzeros: chunk.values.len(),
+        });
+        if first && self.shape.density() >= DENSE_FROM {
+            self.storage = Storage::Dense { width: self.shape.columns, values: Vec::new() };
+        } else if self.shape.density() < SPARSE_BELOW {
             self.storage.make_sparse();
         }
-        self.storage.append(self.columns, &chunk);
+        self.storage.append(self.shape.columns, &chunk);
         self.labels.append(std::mem::replace(&mut chunk.labels, Column::Skip), self.lines);
         self.lines += chunk.lines;
         hopeless(&self.labels, self.file).map_or(Ok(()), Err)
     }
 
-    /// Rows appended so far.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
+    /// The rows appended so far.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
     }
 
-    /// The dataset.
+    /// The dataset, when all its rows were appended.
     pub(crate) fn finish(self, format: &str) -> Result<Loaded, Error> {
+        let whole = self.shape;
+        self.finish_part(whole, format)
+    }
+
+    /// The appended rows of a dataset that has the shape `whole`, which decides how they are stored.
+    pub(crate) fn finish_part(self, whole: Shape, format: &str) -> Result<Loaded, Error> {
         let file = self.file.to_string();
-        if self.rows == 0 {
+        if whole.rows == 0 {
             return Err(Error::Empty { file });
         }
-        if self.columns == 0 {
-            return Err(Error::NoFeatures { file, rows: self.rows, format: format.to_string() });
+        if whole.columns == 0 {
+            return Err(Error::NoFeatures { file, rows: whole.rows, format: format.to_string() });
         }
-        let dense = self.density() >= DENSE_FROM;
+        let dense = whole.density() >= DENSE_FROM;
         let (targets, labels) = self.labels.finish(self.file, self.options)?;
-        let matrix = self.storage.into_matrix(self.rows, self.columns, dense);
+        let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
         Ok(Loaded { dataset: Dataset { name: file, matrix, targets, labels }, dropped_values: self.dropped })
     }
+}
 
-    fn density(&self) -> f64 {
+impl Shape {
+    /// Of these rows with the next ones below them.
+    pub(crate) fn above(self, next: Shape) -> Shape {
+        Shape {
+            rows: self.rows + next.rows,
+            columns: self.columns.max(next.columns),
+            nonzeros: self.nonzeros + next.nonzeros,
+        }
+    }
+
+    fn density(self) -> f64 {
         self.nonzeros as f64 / (self.rows as f64 * self.columns as f64).max(1.0)
     }
 }

@@ -9,12 +9,13 @@ use std::borrow::Cow;
 use crate::chunk::Chunk;
 use crate::csv_layout::Layout;
 use crate::error::excerpt;
-use crate::pipeline::{BlockParser, Fault, for_each_line, whole_lines};
+use crate::pipeline::{BlockParser, Fault};
+use crate::text::{LineParser, for_each_line, whole_lines};
 use crate::{LineProblem, number};
 
 impl Layout {
     fn line(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
-        if line.trim_ascii().is_empty() {
+        if !self.is_row(line) {
             return Ok(());
         }
         // Fewer or more fields than expected explain any other mistake in the line.
@@ -101,6 +102,13 @@ impl BlockParser for Layout {
     fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         chunk.widen(self.features());
         for_each_line(block, chunk, |line, number, chunk| self.line(line, number, chunk))
+    }
+}
+
+impl LineParser for Layout {
+    #[inline]
+    fn is_row(&self, line: &[u8]) -> bool {
+        !line.trim_ascii().is_empty()
     }
 }
 

@@ -312,6 +312,38 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// Nothing is wrong here, but another worker that loads the same dataset failed.
+    #[error("loading failed on worker {rank}")]
+    Elsewhere {
+        /// The worker, from 0.
+        rank: usize,
+    },
+    /// Workers that would get no row.
+    #[error("{file}: {workers} workers are more than its {rows} rows\nhint: use at most {rows}")]
+    TooManyWorkers {
+        /// The path or spec as given.
+        file: String,
+        /// Workers that load together.
+        workers: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// Something that can be read only once, where each worker has to read for itself.
+    #[error(
+        "{file}: several workers can only read an ordinary file, which this is not\nhint: write the data to a file that all workers see"
+    )]
+    NotAFile {
+        /// The path as given.
+        file: String,
+    },
+    /// The workers did not all see the same content all the time.
+    #[error(
+        "{file}: the file changed while it was read, or is another one for another worker\nhint: wait until it is written completely, and give all workers the same file"
+    )]
+    Changed {
+        /// The path as given.
+        file: String,
+    },
 }
 
 /// What is wrong with one line.

@@ -6,11 +6,14 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{excerpt, list};
 use crate::{Error, number};
 
 /// A file format. Each may also be gzip-compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// LIBSVM or SVMlight: `LABEL INDEX:VALUE INDEX:VALUE …`.
     Libsvm,

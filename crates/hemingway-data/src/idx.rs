@@ -4,12 +4,15 @@
 //! as a big-endian 32-bit number. Pixels become `pixel / 255`. The labels of `…images-idx3-ubyte` are looked for in
 //! `…labels-idx1-ubyte` beside it, either of them compressed or not.
 
+use std::ops::Range;
 use std::path::Path;
 
-use crate::assemble::Assembler;
+use crate::assemble::{Assembler, Filled};
 use crate::chunk::Chunk;
 use crate::error::list;
 use crate::input::Source;
+use crate::labels::Column;
+use crate::partition::Share;
 use crate::pipeline::{self, BlockParser, Fault};
 use crate::{Error, Format, LabelColumn, LoadOptions};
 
@@ -26,52 +29,53 @@ pub(crate) enum LabelSource<'a> {
     Behind,
 }
 
-/// Reads all images, and their labels unless they are not wanted.
+/// Reads this share of the images, and their labels unless they are not wanted.
 pub(crate) fn read(
     source: &mut Source,
     labels: LabelSource,
+    share: Share,
     block_bytes: usize,
     assembler: &mut Assembler,
-) -> Result<(), Error> {
+) -> Result<Filled, Error> {
     check_options(source.file(), assembler.options)?;
-    let images = Images::from_header(source)?;
-    let expected = images.rows * images.size;
-    source.limit(expected);
-    pipeline::run(source, block_bytes, &images, assembler)?;
-    if source.taken() < images.header + expected {
-        let found = (source.taken() - images.header).to_string();
-        return Err(Error::IdxLength { file: source.file().to_string(), expected, found });
-    }
+    let images = Records::of_images(source)?;
+    let rows = share.rows(source.file(), images.count)?;
+    let filled = Filled { format: Format::Idx.name(), first_row: rows.start, total_rows: images.count };
+    images.enter(source, &rows)?;
+    pipeline::run(source, block_bytes, &Images { size: images.size as usize }, assembler)?;
+    images.check_length(source, &rows)?;
     check_width(source.file(), images.size as usize, assembler.options)?;
-    source.limit(u64::MAX);
-    let wanted = assembler.options.label != LabelColumn::Absent;
     match labels {
-        LabelSource::Behind if wanted => read_labels(source, assembler),
-        LabelSource::Behind => Ok(()),
-        LabelSource::Given(mut given) => {
-            ends_here(source, expected).and_then(|()| read_labels(&mut given, assembler))
-        }
+        LabelSource::Behind => source.skip_to(images.end())?,
+        _ => images.check_end(source, &rows)?,
+    }
+    if let Column::Skip = assembler.labels {
+        return Ok(filled);
+    }
+    match labels {
+        LabelSource::Behind => read_labels(source, &images, &rows, assembler)?,
+        LabelSource::Given(mut given) => read_labels(&mut given, &images, &rows, assembler)?,
         LabelSource::Beside(path) => {
-            ends_here(source, expected)?;
-            if wanted { read_labels(&mut Source::open(&labels_beside(path)?)?, assembler) } else { Ok(()) }
+            read_labels(&mut Source::open(&labels_beside(path)?)?, &images, &rows, assembler)?;
         }
     }
+    Ok(filled)
 }
 
+/// What follows a header: images or labels, all of one size.
 #[derive(Debug)]
-struct Images {
-    rows: u64,
-    /// Bytes of each image.
+struct Records {
+    count: usize,
+    /// Bytes of each.
     size: u64,
-    /// Bytes of the header.
-    header: u64,
+    /// Where the header ends.
+    begin: u64,
 }
 
-impl Images {
-    fn from_header(source: &mut Source) -> Result<Images, Error> {
+impl Records {
+    fn of_images(source: &mut Source) -> Result<Records, Error> {
         let dimensions = header(source)?;
-        let header = source.taken();
-        let Some((rows, rest @ [_, ..])) = dimensions.split_first() else {
+        let Some((count, rest @ [_, ..])) = dimensions.split_first() else {
             return Err(bad_header(
                 source,
                 "this IDX file has one dimension, so it holds labels, not images".to_string(),
@@ -84,17 +88,72 @@ impl Images {
                 format!("the header says {size} bytes for each row; at most {LARGEST_ROW} are supported");
             return Err(bad_header(source, problem, "the file is probably damaged; fetch it again"));
         }
-        if *rows == 0 || size == 0 {
+        if *count == 0 || size == 0 {
             return Err(Error::Empty { file: source.file().to_string() });
         }
-        Ok(Images { rows: *rows, size, header })
+        Ok(Records { count: *count as usize, size, begin: source.taken() })
     }
+
+    fn of_labels(source: &mut Source) -> Result<Records, Error> {
+        source.look_ahead()?;
+        if source.head().is_empty() {
+            let (file, tried) = (source.file().to_string(), "labels, and found no bytes".to_string());
+            return Err(Error::IdxLabelsMissing { file, tried });
+        }
+        let dimensions = header(source)?;
+        let [count] = dimensions[..] else {
+            let problem = format!("a labels file has one dimension, this one has {}", dimensions.len());
+            return Err(bad_header(source, problem, "check that images and labels are not swapped"));
+        };
+        Ok(Records { count: count as usize, size: 1, begin: source.taken() })
+    }
+
+    /// Brings the source to these rows and lets it end after them.
+    fn enter(&self, source: &mut Source, rows: &Range<usize>) -> Result<(), Error> {
+        source.skip_to(self.begin_of(rows.start))?;
+        source.limit(rows.len() as u64 * self.size);
+        Ok(())
+    }
+
+    /// Whether all these rows were there.
+    fn check_length(&self, source: &mut Source, rows: &Range<usize>) -> Result<(), Error> {
+        source.limit(u64::MAX);
+        match source.taken() < self.begin_of(rows.end) {
+            true => Err(self.wrong_length(source, source.taken().saturating_sub(self.begin).to_string())),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether nothing follows, if these rows are the last.
+    fn check_end(&self, source: &mut Source, rows: &Range<usize>) -> Result<(), Error> {
+        match rows.end == self.count && source.fill(&mut Vec::new(), 1)? > 0 {
+            true => Err(self.wrong_length(source, "more".to_string())),
+            false => Ok(()),
+        }
+    }
+
+    fn begin_of(&self, row: usize) -> u64 {
+        self.begin + row as u64 * self.size
+    }
+
+    fn end(&self) -> u64 {
+        self.begin_of(self.count)
+    }
+
+    fn wrong_length(&self, source: &Source, found: String) -> Error {
+        Error::IdxLength { file: source.file().to_string(), expected: self.end() - self.begin, found }
+    }
+}
+
+/// Parses images of so many bytes.
+#[derive(Debug)]
+struct Images {
+    size: usize,
 }
 
 impl BlockParser for Images {
     fn whole_records(&self, buffer: &[u8]) -> usize {
-        let size = self.size as usize;
-        buffer.len() / size * size
+        buffer.len() / self.size * self.size
     }
 
     fn most_values(&self, bytes: usize) -> usize {
@@ -102,14 +161,13 @@ impl BlockParser for Images {
     }
 
     fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-        let size = self.size as usize;
-        for image in block.chunks_exact(size) {
+        for image in block.chunks_exact(self.size) {
             for (index, pixel) in image.iter().enumerate().filter(|(_, pixel)| **pixel != 0) {
                 chunk.push(index as u32, f32::from(*pixel) / 255.0);
             }
             chunk.end_row();
         }
-        chunk.widen(size);
+        chunk.widen(self.size);
         Ok(())
     }
 }
@@ -138,50 +196,32 @@ fn header(source: &mut Source) -> Result<Vec<u64>, Error> {
     Ok(dimensions)
 }
 
-fn read_labels(source: &mut Source, assembler: &mut Assembler) -> Result<(), Error> {
-    let bytes = label_bytes(source)?;
-    if bytes.len() != assembler.rows() {
-        let (images, labels) = (assembler.file.to_string(), source.file().to_string());
-        return Err(Error::IdxCounts { images, rows: assembler.rows(), labels, count: bytes.len() });
+/// Reads the labels of these rows.
+fn read_labels(
+    source: &mut Source,
+    images: &Records,
+    rows: &Range<usize>,
+    assembler: &mut Assembler,
+) -> Result<(), Error> {
+    let labels = Records::of_labels(source)?;
+    if labels.count != images.count {
+        return Err(Error::IdxCounts {
+            images: assembler.file.to_string(),
+            rows: images.count,
+            labels: source.file().to_string(),
+            count: labels.count,
+        });
     }
-    for (row, label) in bytes.iter().enumerate() {
+    let mut bytes = Vec::new();
+    labels.enter(source, rows)?;
+    while source.fill(&mut bytes, pipeline::BLOCK_BYTES)? == pipeline::BLOCK_BYTES {}
+    labels.check_length(source, rows)?;
+    labels.check_end(source, rows)?;
+    for (row, label) in rows.clone().zip(bytes) {
         let pushed = assembler.labels.push(label.to_string().as_bytes(), row);
         pushed.map_err(|problem| Error::Line { file: source.file().to_string(), line: row + 1, problem })?;
     }
     Ok(())
-}
-
-fn label_bytes(source: &mut Source) -> Result<Vec<u8>, Error> {
-    source.look_ahead()?;
-    if source.head().is_empty() {
-        let (file, tried) = (source.file().to_string(), "labels, and found no bytes".to_string());
-        return Err(Error::IdxLabelsMissing { file, tried });
-    }
-    let dimensions = header(source)?;
-    let [expected] = dimensions[..] else {
-        let problem = format!("a labels file has one dimension, this one has {}", dimensions.len());
-        return Err(bad_header(source, problem, "check that images and labels are not swapped"));
-    };
-    let mut bytes = Vec::new();
-    source.limit(expected);
-    while source.fill(&mut bytes, pipeline::BLOCK_BYTES)? == pipeline::BLOCK_BYTES {}
-    if (bytes.len() as u64) < expected {
-        return Err(Error::IdxLength {
-            file: source.file().to_string(),
-            expected,
-            found: bytes.len().to_string(),
-        });
-    }
-    source.limit(u64::MAX);
-    ends_here(source, expected)?;
-    Ok(bytes)
-}
-
-fn ends_here(source: &mut Source, expected: u64) -> Result<(), Error> {
-    match source.fill(&mut Vec::new(), 1)? {
-        0 => Ok(()),
-        _ => Err(Error::IdxLength { file: source.file().to_string(), expected, found: "more".to_string() }),
-    }
 }
 
 fn check_options(file: &str, options: &LoadOptions) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 //! The beginning is read ahead so that the format can be recognised from the content, and given out again.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
@@ -22,6 +22,10 @@ pub(crate) struct Source<'a> {
     file: String,
     reader: Box<dyn Read + 'a>,
     gzip: bool,
+    /// Bytes of the file as it lies on the disk, if it is an ordinary one.
+    length: Option<u64>,
+    /// Bytes of the byte order mark in front of the content.
+    mark: u64,
     head: Vec<u8>,
     given: usize,
     taken: u64,
@@ -36,7 +40,10 @@ impl<'a> Source<'a> {
         let opened = File::open(path).map_err(|source| not_opened(path, source))?;
         match opened.metadata() {
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory { file }),
-            Ok(_) => Source::new(file, Box::new(opened)),
+            Ok(metadata) => {
+                let length = metadata.is_file().then_some(metadata.len());
+                Ok(Source { length, ..Source::new(file, Box::new(opened))? })
+            }
             Err(source) => Err(Error::Read { file, source }),
         }
     }
@@ -56,8 +63,17 @@ impl<'a> Source<'a> {
             true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(READ_AHEAD, whole))),
             false => Box::new(whole),
         };
-        let mut source =
-            Source { file, reader, gzip, head: Vec::new(), given: 0, taken: 0, remaining: u64::MAX };
+        let mut source = Source {
+            file,
+            reader,
+            gzip,
+            length: None,
+            mark: 0,
+            head: Vec::new(),
+            given: 0,
+            taken: 0,
+            remaining: u64::MAX,
+        };
         source.read_ahead()?;
         Ok(source)
     }
@@ -65,6 +81,16 @@ impl<'a> Source<'a> {
     /// Name of the file, for messages.
     pub(crate) fn file(&self) -> &str {
         &self.file
+    }
+
+    /// Bytes of the file, packed or not, if it is an ordinary one.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Bytes of the content, if it lies in a plain file, which can be entered anywhere.
+    pub(crate) fn extent(&self) -> Option<u64> {
+        self.length.filter(|_| !self.gzip).map(|length| length.saturating_sub(self.mark))
     }
 
     /// The beginning, unpacked: some lines, or everything if there is less.
@@ -87,6 +113,46 @@ impl<'a> Source<'a> {
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.given += bytes;
         self.taken += bytes as u64;
+    }
+
+    /// Takes back the last bytes of what was just filled in.
+    pub(crate) fn give_back(&mut self, bytes: &[u8]) {
+        match self.head.is_empty() {
+            true => self.head = bytes.to_vec(),
+            false => self.given -= bytes.len(),
+        }
+        self.taken -= bytes.len() as u64;
+        self.remaining += bytes.len() as u64;
+    }
+
+    /// Goes on at this byte of the unpacked content, or at the end if that comes first. A plain file is entered there;
+    /// anything else is read up to there, and cannot go back.
+    pub(crate) fn skip_to(&mut self, byte: u64) -> Result<(), Error> {
+        match self.extent() {
+            _ if byte == self.taken => Ok(()),
+            Some(extent) => self.enter(byte.min(extent)),
+            None => self.pass_over(byte),
+        }
+    }
+
+    fn enter(&mut self, byte: u64) -> Result<(), Error> {
+        let mut file = File::open(&self.file).map_err(|source| not_opened(&self.file, source))?;
+        file.seek(SeekFrom::Start(self.mark + byte)).map_err(|source| self.failed(source))?;
+        self.reader = Box::new(file);
+        (self.head, self.given, self.taken) = (Vec::new(), 0, byte);
+        Ok(())
+    }
+
+    fn pass_over(&mut self, byte: u64) -> Result<(), Error> {
+        let mut passed = Vec::with_capacity(READ_AHEAD);
+        while self.taken < byte {
+            passed.clear();
+            let wanted = (byte - self.taken).min(READ_AHEAD as u64) as usize;
+            if self.fill(&mut passed, wanted)? < wanted {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Lets the input end after this many more bytes; what follows stays for after another call.
@@ -132,6 +198,7 @@ impl<'a> Source<'a> {
             wanted = head.len();
         }
         if head.starts_with(BYTE_ORDER_MARK) {
+            self.mark = BYTE_ORDER_MARK.len() as u64;
             head.drain(..BYTE_ORDER_MARK.len());
         }
         self.head = head;

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{excerpt, list};
 use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, number};
 
@@ -34,8 +36,9 @@ pub(crate) struct Classes {
     by_key: HashMap<Key, u32>,
 }
 
-#[derive(Debug, Clone)]
-struct Class {
+/// A distinct label, and how often it was found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Class {
     text: String,
     key: Key,
     count: usize,
@@ -44,7 +47,7 @@ struct Class {
 }
 
 /// What makes two labels equal: their value if numbers, else their text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Key {
     Number(u64),
     Text(String),
@@ -87,6 +90,22 @@ impl Column {
             (Column::Numbers(mine), Column::Numbers(next)) => mine.extend(next),
             (Column::Classes(mine), Column::Classes(next)) => mine.append(next, lines),
             _ => {}
+        }
+    }
+
+    /// The classes found so far, in the order of their first rows.
+    pub(crate) fn classes(&self) -> &[Class] {
+        match self {
+            Column::Classes(classes) => &classes.found,
+            Column::Skip | Column::Numbers(_) => &[],
+        }
+    }
+
+    /// The labels of the same rows, knowing the classes that all workers found: `everyone`, of whom this is `rank`.
+    pub(crate) fn among(self, everyone: Vec<Vec<Class>>, rank: usize) -> Column {
+        match self {
+            Column::Classes(classes) => Column::Classes(classes.among(everyone, rank)),
+            other => other,
         }
     }
 
@@ -137,6 +156,16 @@ impl Classes {
             })
             .collect();
         self.codes.extend(next.codes.iter().map(|code| codes[*code as usize]));
+    }
+
+    /// Appends everyone's classes in the order of ranks, which is the order of the file, but only its own rows.
+    fn among(mut self, everyone: Vec<Vec<Class>>, rank: usize) -> Classes {
+        let mut all = Classes::default();
+        for (worker, found) in everyone.into_iter().enumerate() {
+            let codes = if worker == rank { std::mem::take(&mut self.codes) } else { Vec::new() };
+            all.append(Classes { codes, found, by_key: HashMap::new() }, 0);
+        }
+        all
     }
 
     fn finish(self, file: &str, options: &LoadOptions) -> Result<(Vec<f32>, Labels), Error> {

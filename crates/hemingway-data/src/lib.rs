@@ -3,6 +3,10 @@
 //! [`load`] takes a path, `synthetic:NAME,…` or [`EMBEDDED`] and returns a [`Dataset`]. Files go from `input` (open,
 //! unpack, recognise the `format`) through `pipeline` (blocks parsed on all cores by `libsvm`, `csv` or `idx`) to
 //! `assemble` (one matrix, sparse or dense) and `labels` (targets). Generated data enters at `assemble`.
+//!
+//! [`load_part`] gives each of several workers its own rows of the same, so that nobody holds all of them. The workers
+//! are [`Together`]: they `survey` a text to learn where its rows are, read their own through the pipeline above, and
+//! exchange columns, density and classes before they finish as one.
 
 mod assemble;
 mod chunk;
@@ -20,9 +24,13 @@ mod load;
 mod matrix;
 mod number;
 mod options;
+mod part;
 mod partition;
 mod pipeline;
+mod survey;
 mod synthetic;
+mod text;
+mod together;
 mod transform;
 
 pub use dataset::{Dataset, Labels};
@@ -32,6 +40,8 @@ pub use format::Format;
 pub use load::{Loaded, load, load_counting, parse_blocks, parse_bytes};
 pub use matrix::{Dense, Matrix, Sparse};
 pub use options::{LabelColumn, LoadOptions};
+pub use part::{Part, load_part, load_part_blocks};
 pub use partition::shard;
 pub use synthetic::{check_synthetic, synthetic_names};
+pub use together::Together;
 pub use transform::{Standardise, Transform};

@@ -6,7 +6,8 @@
 use crate::chunk::Chunk;
 use crate::error::excerpt;
 use crate::input::Source;
-use crate::pipeline::{BlockParser, Fault, for_each_line, whole_lines};
+use crate::pipeline::{BlockParser, Fault};
+use crate::text::{LineParser, for_each_line, whole_lines};
 use crate::{Error, Format, LabelColumn, LineProblem, LoadOptions, number};
 
 /// The largest index as written: weights for more features would not fit in memory anyway.
@@ -51,10 +52,10 @@ impl Libsvm {
     }
 
     fn line(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
-        let mut rest = skip_spaces(line);
-        if is_end(rest) {
+        if !self.is_row(line) {
             return Ok(());
         }
+        let mut rest = skip_spaces(line);
         let label = token(rest);
         if !label.contains(&b':') {
             chunk.labels.push(label, number)?;
@@ -125,6 +126,13 @@ impl BlockParser for Libsvm {
 
     fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         for_each_line(block, chunk, |line, number, chunk| self.line(line, number, chunk))
+    }
+}
+
+impl LineParser for Libsvm {
+    #[inline]
+    fn is_row(&self, line: &[u8]) -> bool {
+        !is_end(skip_spaces(line))
     }
 }
 

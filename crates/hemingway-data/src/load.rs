@@ -1,13 +1,13 @@
 //! From a spec to a dataset: a path, `synthetic:NAME,…` or `embedded:mnist`.
 
-use crate::assemble::Assembler;
-use crate::csv_layout::Layout;
+use crate::assemble::{Assembler, Filled};
 use crate::format::recognise;
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
 use crate::labels::Column;
-use crate::libsvm::Libsvm;
-use crate::pipeline::{self, BLOCK_BYTES};
+use crate::partition::Share;
+use crate::pipeline::BLOCK_BYTES;
+use crate::text::Text;
 use crate::{Dataset, Error, Format, LoadOptions, embedded, synthetic};
 
 /// A dataset, and what was left out of it.
@@ -27,9 +27,15 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<Dataset, Error> {
 /// As [`load`], and says how many values of test data had to be dropped.
 pub fn load_counting(spec: &str, options: &LoadOptions) -> Result<Loaded, Error> {
     match spec.split_once(':') {
-        Some(("synthetic", request)) => synthetic::generate(spec, request, options),
-        Some(("embedded", name)) => embedded::load(spec, name, options),
-        _ => read(Source::open(spec)?, options.format, LabelSource::Beside(spec), BLOCK_BYTES, options),
+        Some(("synthetic", request)) => {
+            assemble(spec, options, |assembler| synthetic::generate(spec, request, Share::WHOLE, assembler))
+        }
+        Some(("embedded", name)) => assemble(spec, &embedded::with_defaults(options), |assembler| {
+            embedded::read(spec, name, Share::WHOLE, assembler)
+        }),
+        _ => assemble(spec, options, |assembler| {
+            read(Source::open(spec)?, options.format, LabelSource::Beside(spec), BLOCK_BYTES, assembler)
+        }),
     }
 }
 
@@ -51,33 +57,55 @@ pub fn parse_blocks(
     block_bytes: usize,
     options: &LoadOptions,
 ) -> Result<Loaded, Error> {
-    let source = Source::memory("bytes", bytes)?;
-    read(source, format.into(), LabelSource::Behind, block_bytes.max(1), options)
+    const NAME: &str = "bytes";
+    let source = Source::memory(NAME, bytes)?;
+    assemble(NAME, options, |assembler| {
+        read(source, format.into(), LabelSource::Behind, block_bytes.max(1), assembler)
+    })
 }
 
-pub(crate) fn read(
-    mut source: Source,
+/// An input whose format and layout are known.
+pub(crate) struct Input<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) format: Format,
+    /// How to read its lines, unless the format is binary.
+    pub(crate) text: Option<Text>,
+}
+
+impl<'a> Input<'a> {
+    /// Finds out the format, unless it is given, and the layout from the beginning of the source.
+    pub(crate) fn new(
+        mut source: Source<'a>,
+        format: Option<Format>,
+        options: &LoadOptions,
+    ) -> Result<Input<'a>, Error> {
+        let format = format.map_or_else(|| recognise(source.file(), source.head()), Ok)?;
+        let text = Text::find(&mut source, format, options)?;
+        Ok(Input { source, format, text })
+    }
+}
+
+fn assemble(
+    file: &str,
+    options: &LoadOptions,
+    fill: impl FnOnce(&mut Assembler) -> Result<Filled, Error>,
+) -> Result<Loaded, Error> {
+    let mut assembler = Assembler::new(file, options, Column::for_options(options));
+    let filled = fill(&mut assembler)?;
+    assembler.finish(filled.format)
+}
+
+fn read(
+    source: Source,
     format: Option<Format>,
     labels: LabelSource,
     block_bytes: usize,
-    options: &LoadOptions,
-) -> Result<Loaded, Error> {
-    let file = source.file().to_string();
-    let format = format.map_or_else(|| recognise(&file, source.head()), Ok)?;
-    let mut assembler = Assembler::new(&file, options, Column::for_options(options));
-    match format {
-        Format::Libsvm => {
-            let parser = Libsvm::new(&source, options)?;
-            assembler.expect_labels(parser.has_labels());
-            pipeline::run(&mut source, block_bytes, &parser, &mut assembler)?;
-        }
-        Format::Csv | Format::Tsv => {
-            let (layout, lines) = Layout::find(&mut source, format, options)?;
-            assembler.expect_labels(layout.label.is_some());
-            assembler.lines = lines;
-            pipeline::run(&mut source, block_bytes, &layout, &mut assembler)?;
-        }
-        Format::Idx => idx::read(&mut source, labels, block_bytes, &mut assembler)?,
-    }
-    assembler.finish(format.name())
+    assembler: &mut Assembler,
+) -> Result<Filled, Error> {
+    let Input { mut source, format, text } = Input::new(source, format, assembler.options)?;
+    let Some(text) = text else {
+        return idx::read(&mut source, labels, Share::WHOLE, block_bytes, assembler);
+    };
+    text.read(&mut source, text.lines, block_bytes, assembler)?;
+    Ok(Filled { format: format.name(), first_row: 0, total_rows: assembler.shape().rows })
 }

@@ -32,7 +32,7 @@ pub(crate) fn whole_double(bytes: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-#[inline]
+#[inline(always)] // in the innermost loop of every text parser; a call costs several per cent
 fn short_prefix(bytes: &[u8]) -> Option<(f32, usize)> {
     let negative = bytes.first() == Some(&b'-');
     let start = usize::from(negative || bytes.first() == Some(&b'+'));

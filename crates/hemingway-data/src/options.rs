@@ -2,10 +2,13 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, Format, Labels};
 
 /// Choices for [`crate::load`]; the default reads most files as they are.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LoadOptions {
     /// The format; recognised from the content when absent.
     pub format: Option<Format>,
@@ -29,7 +32,8 @@ pub struct LoadOptions {
 /// one of the first and the last column that looks like a label, which is to say holds text, or between 2 and 20
 /// different whole numbers; without one, the first. In test data (see [`LoadOptions::columns`]) that has exactly
 /// as many columns as training had features, `Auto` means `Absent`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LabelColumn {
     /// Found out as described above.
     #[default]

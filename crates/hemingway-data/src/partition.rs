@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::Error;
+
 /// The rows of the worker `rank` of `workers`: consecutive, and their numbers differ by at most one, the first
 /// `rows % workers` workers getting one more.
 ///
@@ -12,6 +14,30 @@ pub fn shard(rows: usize, workers: usize, rank: usize) -> Range<usize> {
     let (each, left_over) = (rows / workers, rows % workers);
     let start = rank * each + rank.min(left_over);
     start..start + each + usize::from(rank < left_over)
+}
+
+/// One of several workers that share the rows of a dataset.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    pub rank: usize,
+    pub workers: usize,
+}
+
+impl Share {
+    /// The only worker, who gets all rows.
+    pub(crate) const WHOLE: Share = Share { rank: 0, workers: 1 };
+
+    /// This worker's rows out of `total` in `file`. Nobody may go without.
+    pub(crate) fn rows(self, file: &str, total: usize) -> Result<Range<usize>, Error> {
+        let file = || file.to_string();
+        match total {
+            0 => Err(Error::Empty { file: file() }),
+            _ if total < self.workers => {
+                Err(Error::TooManyWorkers { file: file(), workers: self.workers, rows: total })
+            }
+            _ => Ok(shard(total, self.workers, self.rank)),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -122,29 +122,6 @@ fn receive(oldest: &Receiver<Result<Chunk, Fault>>) -> Result<Chunk, Fault> {
     }
 }
 
-/// Where the last whole line ends: the cut for all formats of lines.
-pub(crate) fn whole_lines(buffer: &[u8]) -> usize {
-    memchr::memrchr(b'\n', buffer).map_or(0, |newline| newline + 1)
-}
-
-/// Calls `each` with every line of the block and its number; the line's end, CR or CRLF, is taken off.
-pub(crate) fn for_each_line(
-    block: &[u8],
-    chunk: &mut Chunk,
-    mut each: impl FnMut(&[u8], usize, &mut Chunk) -> Result<(), LineProblem>,
-) -> Result<(), Fault> {
-    let mut start = 0;
-    while start < block.len() {
-        let end = memchr::memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
-        let line = block[start..end].strip_suffix(b"\r").unwrap_or(&block[start..end]);
-        let number = chunk.lines;
-        each(line, number, chunk).map_err(|problem| Fault { line: number, problem })?;
-        chunk.lines += 1;
-        start = end + 1;
-    }
-    Ok(())
-}
-
 /// Reads until `wanted` more bytes are in `buffer` or the input ends; how many came.
 pub(crate) fn read_up_to(reader: &mut dyn Read, buffer: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
     reader.take(wanted as u64).read_to_end(buffer)

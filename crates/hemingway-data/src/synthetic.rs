@@ -2,6 +2,9 @@
 //!
 //! What is to be learnt does not depend on the seed: another seed gives other rows under the same rule, which makes it
 //! a test set. The labels are -1 and +1.
+//!
+//! Rows come in order out of one stream of random numbers, so a worker who wants some of them generates all and keeps
+//! its own. `low-diversity` also keeps its distinct rows, as many as asked for; the others keep nothing.
 
 mod diversity;
 mod gaussian;
@@ -12,10 +15,10 @@ mod text;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::assemble::Assembler;
+use crate::Error;
+use crate::assemble::{Assembler, Filled};
 use crate::error::{list, nearest};
-use crate::labels::Column;
-use crate::{Error, LoadOptions, Loaded};
+use crate::partition::Share;
 use rows::Rows;
 
 /// More generated values than this are surely a slip of the keyboard.
@@ -117,14 +120,21 @@ pub fn synthetic_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     CATALOGUE.iter().map(|generator| (generator.name, generator.description))
 }
 
-/// Generates what `request`, the part of `spec` after the colon, asks for.
-pub(crate) fn generate(spec: &str, request: &str, options: &LoadOptions) -> Result<Loaded, Error> {
+/// Generates what `request`, the part of `spec` after the colon, asks for, and keeps this share of the rows.
+pub(crate) fn generate(
+    spec: &str,
+    request: &str,
+    share: Share,
+    assembler: &mut Assembler,
+) -> Result<Filled, Error> {
     let (generator, request) = parse(spec, request)?;
-    let mut assembler = Assembler::new(spec, options, Column::for_options(options));
-    let mut rows = Rows::new(&mut assembler);
+    let wanted = share.rows(spec, request.rows)?;
+    let (first_row, total_rows) = (wanted.start, request.rows);
+    assembler.lines = first_row;
+    let mut rows = Rows::new(assembler, wanted);
     (generator.fill)(&request, &mut rows)?;
     rows.finish()?;
-    assembler.finish(generator.name)
+    Ok(Filled { format: generator.name, first_row, total_rows })
 }
 
 /// Whether a spec could be generated, without doing it. For fuzzing.
@@ -253,7 +263,7 @@ const fn sparse(rows: usize, features: usize, density: f64) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Matrix, load};
+    use crate::{LoadOptions, Matrix, load};
 
     fn check_error(spec: &str, parts: &[&str]) {
         let message = load(spec, &LoadOptions::default()).unwrap_err().to_string();

@@ -4,10 +4,13 @@
 //! never centred, since subtracting means would fill every zero: its means are stored as 0. Means learnt from dense
 //! data hold for test data too: should that happen to be stored sparsely, it is made dense to be centred.
 
+use std::convert::Infallible;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{Dataset, Dense, Matrix, Sparse};
+use crate::together::sum;
+use crate::{Dataset, Dense, Error, Matrix, Part, Sparse, Together};
 
 /// What to do to features before training or prediction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,11 +33,26 @@ pub struct Standardise {
 impl Transform {
     /// Learns from training data what [`Transform::apply`] needs.
     pub fn fit(dataset: &Dataset, normalise_rows: bool, standardise: bool) -> Transform {
-        let columns = standardise.then(|| match &dataset.matrix {
-            Matrix::Sparse(sparse) => Standardise::fit_sparse(sparse),
-            Matrix::Dense(dense) => Standardise::fit_dense(dense),
+        let rows = dataset.matrix.rows();
+        let columns = standardise.then(|| {
+            let Ok(columns) = Standardise::fit(&dataset.matrix, rows, &mut Ok::<_, Infallible>);
+            columns
         });
         Transform { rows: normalise_rows, columns }
+    }
+
+    /// As [`Transform::fit`] on all parts at once, up to rounding. Every worker calls it and gets the same.
+    pub fn fit_part(
+        part: &Part,
+        normalise_rows: bool,
+        standardise: bool,
+        together: &mut dyn Together,
+    ) -> Result<Transform, Error> {
+        let mut over_all = |sums: Vec<f64>| sum(&sums, together);
+        let columns = standardise
+            .then(|| Standardise::fit(&part.dataset.matrix, part.total_rows, &mut over_all))
+            .transpose()?;
+        Ok(Transform { rows: normalise_rows, columns })
     }
 
     /// Transforms all rows in place.
@@ -51,24 +69,35 @@ impl Transform {
     }
 }
 
+/// Turns sums over a worker's rows into sums over all rows.
+type OverAll<'a, E> = dyn FnMut(Vec<f64>) -> Result<Vec<f64>, E> + 'a;
+
 impl Standardise {
-    fn fit_dense(dense: &Dense) -> Standardise {
-        let (rows, width) = (dense.rows() as f64, dense.columns());
-        let mean = divided(dense_sums(dense, |_, value| value), rows);
-        let variance = divided(dense_sums(dense, |column, value| (value - mean[column]).powi(2)), rows);
-        let scale = (0..width).map(|column| scale(mean[column], variance[column])).collect();
-        Standardise { mean: mean.iter().map(|mean| *mean as f32).collect(), scale }
+    /// Learns from some of `rows` rows, given how the sums over some become the sums over all.
+    fn fit<E>(matrix: &Matrix, rows: usize, over_all: &mut OverAll<E>) -> Result<Standardise, E> {
+        match matrix {
+            Matrix::Sparse(sparse) => Standardise::fit_sparse(sparse, rows as f64, over_all),
+            Matrix::Dense(dense) => Standardise::fit_dense(dense, rows as f64, over_all),
+        }
     }
 
-    fn fit_sparse(sparse: &Sparse) -> Standardise {
-        let (rows, width) = (sparse.rows() as f64, sparse.columns());
-        let mean = divided(sparse_sums(sparse, |_, value| value), rows);
-        let present = sparse_sums(sparse, |_, _| 1.0);
-        let squares = sparse_sums(sparse, |column, value| (value - mean[column]).powi(2));
+    fn fit_dense<E>(dense: &Dense, rows: f64, over_all: &mut OverAll<E>) -> Result<Standardise, E> {
+        let mean = divided(over_all(dense_sums(dense, |_, value| value))?, rows);
+        let squares = dense_sums(dense, |column, value| (value - mean[column]).powi(2));
+        let variance = divided(over_all(squares)?, rows);
+        let scale = mean.iter().zip(&variance).map(|(mean, variance)| scale(*mean, *variance)).collect();
+        Ok(Standardise { mean: mean.iter().map(|mean| *mean as f32).collect(), scale })
+    }
+
+    fn fit_sparse<E>(sparse: &Sparse, rows: f64, over_all: &mut OverAll<E>) -> Result<Standardise, E> {
+        let width = sparse.columns();
+        let mean = divided(over_all(sparse_sums(sparse, |_, value| value))?, rows);
+        let present = over_all(sparse_sums(sparse, |_, _| 1.0))?;
+        let squares = over_all(sparse_sums(sparse, |column, value| (value - mean[column]).powi(2)))?;
         let variance =
             |column: usize| (squares[column] + (rows - present[column]) * mean[column].powi(2)) / rows;
         let scale = (0..width).map(|column| scale(mean[column], variance(column))).collect();
-        Standardise { mean: vec![0.0; width], scale }
+        Ok(Standardise { mean: vec![0.0; width], scale })
     }
 
     fn apply(&self, matrix: &mut Matrix) {

@@ -4,7 +4,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use hemingway_data::{Dataset, LoadOptions, Matrix, load};
 use hemingway_train::kernels::{DenseRows, Rows, SparseRows, Task, fastest, stored};
-use hemingway_train::{Cocoa, Engine, Job, Loss, Problem, Scoring, StopRules, Threads};
+use hemingway_train::{Cocoa, Engine, Job, Loss, Problem, Scoring, Start, StopRules, Threads};
 
 const SPARSE: &str = "synthetic:text,rows=20000,features=30000,density=0.003";
 const DENSE: &str = "synthetic:separable,rows=4000,features=500";
@@ -101,17 +101,16 @@ fn dense_add(bencher: Bencher) {
 fn coordinate_pass(bencher: Bencher, (spec, loss): (&str, Loss)) {
     let data = generated(spec);
     let job = Job {
-        data: &data,
         problem: Problem::new(loss, 1e-4).expect("λ is positive"),
         algorithm: &Cocoa { local_steps: None },
         workers: 1,
         seed: 0,
         stop: StopRules { rounds: Some(1), ..StopRules::default() },
         scoring: Scoring::default(),
-        resume: None,
+        start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
     };
-    let pass = || Threads.run(&job, &mut |_| Ok(())).expect("the job is right");
+    let pass = || Threads.run(&data, &job, &mut |_| Ok(())).expect("the job is right");
     bencher.counter(ItemsCount::new(stored(&data.matrix))).bench_local(pass);
 }

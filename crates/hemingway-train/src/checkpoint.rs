@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::drive::Progress;
-use crate::{Error, Job, Model, Seconds};
+use crate::{Error, Model, Seconds};
 
 /// A resumable state, taken between two rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,25 +40,6 @@ impl Checkpoint {
         }
         postcard::from_bytes(content)
             .map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
-    }
-
-    /// Whether a job can go on from here.
-    pub(crate) fn check(&self, job: &Job) -> Result<(), Error> {
-        let dimension = job.data.matrix.columns() + usize::from(job.problem.bias);
-        let rows = job.data.matrix.rows();
-        let wrong = |what: &str, here: usize, there: usize| {
-            Err(Error::Checkpoint(format!("it has {here} {what}, the job has {there}")))
-        };
-        if self.model.weights.len() != dimension {
-            return wrong("weights", self.model.weights.len(), dimension);
-        }
-        if self.workers.len() != job.workers {
-            return wrong("workers", self.workers.len(), job.workers);
-        }
-        match &self.model.duals {
-            Some(duals) if duals.len() != rows => wrong("rows", duals.len(), rows),
-            _ => Ok(()),
-        }
     }
 }
 

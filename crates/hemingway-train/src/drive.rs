@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Standing};
-use crate::{Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Stop, Work, Worker};
+use crate::{
+    Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop, Work, Worker,
+};
 
 /// What the loop has to remember to go on from a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +24,7 @@ pub struct Progress {
 }
 
 /// Runs one worker of a job to its end; worker 0 returns the run.
-pub(crate) fn drive(
+pub fn drive(
     worker: &mut Worker,
     job: &Job,
     begun: Instant,
@@ -69,18 +71,23 @@ struct Loop<'a> {
 impl<'a> Loop<'a> {
     fn start(worker: &mut Worker, job: &'a Job<'a>, begun: Instant) -> Result<Loop<'a>, Error> {
         worker.clock(false);
-        let (scorer, saved, resumed) = match job.resume {
-            Some(checkpoint) => {
+        let (scorer, saved) = match job.start {
+            Start::Checkpoint(checkpoint) if checkpoint.workers.len() == worker.size() => {
                 let [solver, scorer] = &checkpoint.workers[worker.rank()];
                 let scorer = Scorer::restore(worker, &checkpoint.progress.standing, scorer)?;
-                (scorer, Some(solver.as_slice()), Some(checkpoint))
+                (scorer, Some(solver.as_slice()))
             }
-            None => (Scorer::new(worker)?, None, None),
+            Start::Checkpoint(checkpoint) => (Scorer::rebuild(worker, &checkpoint.progress.standing)?, None),
+            Start::Zero | Start::Model(_) => (Scorer::new(worker)?, None),
         };
         worker.local.take_work();
         worker.clock(true);
         let zero = Model::zero(worker.local.dimension());
-        let from = resumed.map_or(&zero, |checkpoint| &checkpoint.model);
+        let from = match job.start {
+            Start::Zero => &zero,
+            Start::Model(model) => model,
+            Start::Checkpoint(checkpoint) => &checkpoint.model,
+        };
         let solver = job.algorithm.start(worker, from, saved)?;
         let first = worker.local.cost_of_a_pass();
         let mut state = Loop {
@@ -98,7 +105,7 @@ impl<'a> Loop<'a> {
             last_checkpoint: begun,
             confer_at: 0,
         };
-        if let Some(checkpoint) = resumed {
+        if let Start::Checkpoint(checkpoint) = job.start {
             state.go_on_from(checkpoint);
             // Setting up again is no part of the run.
             state.metered = worker.local.total_work();

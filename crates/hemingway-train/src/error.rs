@@ -65,7 +65,7 @@ pub enum Error {
     #[error("the {engine} engine cannot run {algorithm}: it offers no {needs}")]
     Unsupported {
         /// The engine.
-        engine: &'static str,
+        engine: String,
         /// The algorithm.
         algorithm: &'static str,
         /// What is missing.
@@ -107,6 +107,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether what was asked for cannot be done as written, rather than something failing on the way.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Error::Spawn { .. } | Error::Checkpoint(_) | Error::WorkerLost | Error::Observer(_))
+    }
+
     /// A worker's part of a checkpoint that cannot be from this algorithm.
     pub(crate) fn damaged_worker() -> Error {
         Error::Checkpoint("a worker's part has the wrong length".to_owned())

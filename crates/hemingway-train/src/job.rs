@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hemingway_data::Dataset;
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Checkpoint, Error, Needs, Point, Problem, Run, Seconds, StopRules};
+use crate::{Algorithm, Checkpoint, Error, Model, Needs, Point, Problem, Run, Seconds, StopRules};
 
-/// One training run.
+/// One training run, without its data.
 pub struct Job<'a> {
-    /// The training data.
-    pub data: &'a Dataset,
-    /// What to minimise on it.
+    /// What to minimise.
     pub problem: Problem,
     /// How.
     pub algorithm: &'a dyn Algorithm,
@@ -23,8 +21,8 @@ pub struct Job<'a> {
     pub stop: StopRules,
     /// How much to spend on scoring.
     pub scoring: Scoring,
-    /// Go on from here instead of from zero.
-    pub resume: Option<&'a Checkpoint>,
+    /// Where to begin.
+    pub start: Start<'a>,
     /// Checkpoints are at least this far apart in wall time; none without it.
     pub checkpoint_every: Option<Seconds>,
     /// Set from outside to end the run cleanly.
@@ -35,6 +33,46 @@ impl Job<'_> {
     /// Whether the user has asked to stop.
     pub fn interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
+/// Where a run begins.
+#[derive(Clone, Copy, Default)]
+pub enum Start<'a> {
+    /// At zero weights.
+    #[default]
+    Zero,
+    /// At what another run ended with, perhaps with other workers or another algorithm.
+    Model(&'a Model),
+    /// Where this run was interrupted. On as many workers it goes on as if nothing had happened; on fewer or more
+    /// it keeps its model and its proof, and its solver begins anew from there.
+    Checkpoint(&'a Checkpoint),
+}
+
+impl Start<'_> {
+    /// Training time that was spent before.
+    pub fn seconds(&self) -> Seconds {
+        match self {
+            Start::Checkpoint(checkpoint) => checkpoint.seconds,
+            Start::Zero | Start::Model(_) => Seconds(0.0),
+        }
+    }
+
+    /// Whether this fits data of this size.
+    pub fn check(&self, rows: usize, dimension: usize) -> Result<(), Error> {
+        let model = match self {
+            Start::Zero => return Ok(()),
+            Start::Model(model) => model,
+            Start::Checkpoint(checkpoint) => &checkpoint.model,
+        };
+        let wrong = |what: &str, here: usize, there: usize| {
+            Err(Error::Checkpoint(format!("it has {here} {what}, the job has {there}")))
+        };
+        match &model.duals {
+            _ if model.weights.len() != dimension => wrong("weights", model.weights.len(), dimension),
+            Some(duals) if duals.len() != rows => wrong("rows", duals.len(), rows),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -69,5 +107,10 @@ pub trait Engine {
     /// Whether it can run an algorithm that needs this.
     fn offers(&self, needs: Needs) -> bool;
     /// Runs a job to its end; `observe` sees each point and checkpoint as it happens and may refuse to go on.
-    fn run(&self, job: &Job, observe: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<Run, Error>;
+    fn run(
+        &self,
+        data: &Dataset,
+        job: &Job,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error>;
 }

@@ -20,11 +20,14 @@ mod model;
 mod outlook;
 mod predict;
 mod problem;
+pub mod protocol;
+mod quality;
 mod recent;
 mod schedule;
 mod score;
 mod sdca;
 mod stop;
+mod stopwatch;
 mod suggest;
 mod trace;
 mod transport;
@@ -37,17 +40,21 @@ pub use algorithms::{
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
+pub use drive::drive;
 pub use engines::{
-    Cluster, Collective, Machine, MachineType, Network, Simulated, Stragglers, Threads, calibrate, engines,
+    Cluster, Collective, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
+    calibrate, calibrate_among_others, engines,
 };
 pub use error::Error;
-pub use job::{Engine, Event, Job, Scoring};
+pub use job::{Engine, Event, Job, Scoring, Start};
 pub use local::Local;
 pub use loss::{LOSSES, Loss};
 pub use model::Model;
 pub use predict::predict;
 pub use problem::Problem;
+pub use quality::Quality;
 pub use stop::{Stop, StopRules};
+pub use stopwatch::Stopwatch;
 pub use trace::{Point, Run};
 pub use transport::{SharedVector, Transport};
 pub use units::{Seconds, Work};

@@ -29,6 +29,11 @@ impl<'a> Local<'a> {
         Local::of(&data.matrix, &data.targets, range, problem)
     }
 
+    /// All rows of a dataset that is itself a part: its first row has this number among so many rows.
+    pub fn part(data: &'a Dataset, first_row: usize, total_rows: usize, problem: Problem) -> Local<'a> {
+        Local { first_row, total_rows, ..Local::new(data, 0..data.matrix.rows(), problem) }
+    }
+
     /// The rows `range` of a matrix with one target per row.
     pub(crate) fn of(
         matrix: &'a Matrix,

@@ -103,6 +103,13 @@ impl Scorer {
         })
     }
 
+    /// Goes on from a checkpoint of other workers, of whose own parts nothing can be used.
+    pub fn rebuild(worker: &mut Worker, standing: &Standing) -> Result<Scorer, Error> {
+        let mut predictions = vec![0.0; worker.local.rows()];
+        worker.local.predict(&standing.best, &mut predictions);
+        Scorer::restore(worker, standing, &predictions)
+    }
+
     /// The part all workers agree on.
     pub fn standing(&self) -> Standing {
         Standing { best: self.best.clone(), certificate: self.certificate, choice: self.choice.clone() }

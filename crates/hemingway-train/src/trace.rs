@@ -1,6 +1,6 @@
 //! What a run shows of itself: points while it goes, a summary at the end.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Model, Seconds, Stop};
 
@@ -14,12 +14,15 @@ pub struct Point {
     /// Time the user has waited since the run began, scoring included.
     pub wall_seconds: Seconds,
     /// P at the weights of this very round.
+    #[serde(deserialize_with = "or_infinity")]
     pub current: f64,
     /// The lowest P seen so far: the model the run would return now.
+    #[serde(deserialize_with = "or_infinity")]
     pub primal: f64,
     /// The highest lower bound on P* proved so far.
     pub dual: f64,
     /// Proved bound on (P − P*)/P*; see [`Certificate`](crate::Certificate).
+    #[serde(deserialize_with = "or_infinity")]
     pub certified_error: f64,
 }
 
@@ -37,13 +40,20 @@ pub struct Run {
     /// The part of `wall_seconds` that went into scoring.
     pub scoring_seconds: Seconds,
     /// P of the returned model.
+    #[serde(deserialize_with = "or_infinity")]
     pub primal: f64,
     /// Lower bound on P*.
     pub dual: f64,
     /// Proved bound on the relative error of the returned model.
+    #[serde(deserialize_with = "or_infinity")]
     pub certified_error: f64,
     /// Whether the error is relative to P(0), because no positive lower bound is known.
     pub relative_to_start: bool,
     /// The best weights seen, with the duals of the best lower bound where there are any.
     pub model: Model,
+}
+
+/// JSON has no infinities: they are written as null.
+fn or_infinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }

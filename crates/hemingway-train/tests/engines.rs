@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
     Algorithm, Cluster, Collective, Engine, Error, Job, Loss, Machine, MachineType, Model, Network,
-    Parameters, Problem, Scoring, Simulated, Solver, Stop, StopRules, Stragglers, Threads, Worker, catalogue,
-    engines,
+    Parameters, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
+    catalogue, engines,
 };
 use trial::{Outcome, Recipe, Trial, simulated, within_seconds};
 
@@ -286,19 +286,18 @@ fn run_drill(
 ) -> Result<hemingway_train::Run, Error> {
     let data = recipe().cook();
     let job = Job {
-        data: &data,
         problem: Problem::new(Loss::Squared, 1.0)?,
         algorithm: &drill,
         workers,
         seed: 0,
         stop: StopRules { rounds: Some(rounds), ..StopRules::default() },
         scoring: Scoring::Every(1),
-        resume: None,
+        start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
     };
     let engine: &dyn Engine = if threads { &Threads } else { &simulated() };
-    engine.run(&job, &mut |_| Ok(()))
+    engine.run(&data, &job, &mut |_| Ok(()))
 }
 
 #[test]

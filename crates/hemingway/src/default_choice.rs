@@ -11,7 +11,10 @@
 use hemingway_train::{Cluster, Parameters, StopRules};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, TrainRequest};
+use crate::{Error, RanksRequest, TrainRequest};
+
+/// The engine whose ranks are other processes.
+pub(crate) const MPI: &str = "mpi";
 
 /// Everything that was decided for a run, by the user or for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +44,7 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         None => ("cocoa".to_owned(), "one worker: coordinate ascent needs no step size"),
     };
     let engine = engine(request)?;
+    check_ranks(&request.ranks, &engine)?;
     Ok(Choice {
         algorithm,
         parameters: request.parameters,
@@ -63,6 +67,19 @@ fn engine(request: &TrainRequest) -> Result<String, Error> {
         (Some(name), _) => Ok(name.clone()),
         (None, Some(_)) => Ok("simulated".to_owned()),
         (None, None) => Ok("threads".to_owned()),
+    }
+}
+
+/// Where ranks are started is nobody's business but MPI's.
+fn check_ranks(ranks: &RanksRequest, engine: &str) -> Result<(), Error> {
+    let given = [
+        (ranks.hosts.is_some(), "--hosts"),
+        (ranks.launcher.is_some(), "--launcher"),
+        (ranks.restarts > 0, "--restarts"),
+    ];
+    match given.into_iter().find(|(given, _)| *given && engine != MPI) {
+        Some((_, flag)) => Err(Error::FlagWithoutMpi { flag, engine: engine.to_owned() }),
+        None => Ok(()),
     }
 }
 

@@ -37,6 +37,116 @@ pub enum Error {
         /// The engine asked for.
         engine: String,
     },
+    /// Hosts and launchers are for MPI.
+    #[error("{flag} says where ranks are started, but the engine is {engine}")]
+    FlagWithoutMpi {
+        /// The flag.
+        flag: &'static str,
+        /// The engine asked for.
+        engine: String,
+    },
+    /// A hosts file that cannot be used.
+    #[error("{}:{line}: {problem}", .file.display())]
+    Hosts {
+        /// Where it is.
+        file: PathBuf,
+        /// Which line.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// srun places ranks by itself.
+    #[error("--hosts is for mpirun; srun starts its ranks on the nodes of its allocation")]
+    HostsWithSrun,
+    /// Quotes that do not match.
+    #[error("--launcher `{text}` is not a command")]
+    LauncherWords {
+        /// As written.
+        text: String,
+    },
+    /// No `mpirun`.
+    #[error("cannot start `{program}`: {source}")]
+    NoLauncher {
+        /// What was to be run.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// No `hemingway-worker`.
+    #[error("the program of the ranks was not found: {}", .tried.display())]
+    NoWorkerProgram {
+        /// Where it was looked for.
+        tried: PathBuf,
+    },
+    /// Head and worker do not belong together.
+    #[error("hemingway-worker is version {theirs}, this hemingway is {ours}")]
+    WorkerVersion {
+        /// Of the worker.
+        theirs: String,
+        /// Of this program.
+        ours: String,
+    },
+    /// A rank said why it cannot go on.
+    #[error("{}", failed(.0))]
+    RankFailed(hemingway_train::protocol::Failure),
+    /// A rank died.
+    #[error("worker {rank} on {host} died; {how}")]
+    RankLost {
+        /// Its number.
+        rank: usize,
+        /// Its machine.
+        host: String,
+        /// What became of the launcher.
+        how: String,
+    },
+    /// A machine is gone.
+    #[error("the host {host} was lost; {how}")]
+    HostLost {
+        /// Its name.
+        host: String,
+        /// What became of the launcher.
+        how: String,
+    },
+    /// The launcher died, and nobody knows why.
+    #[error("the workers were lost: {how}{}", quoted(.words))]
+    RanksLost {
+        /// What became of the launcher.
+        how: String,
+        /// Its last words.
+        words: Vec<String>,
+    },
+    /// The launcher could not start the ranks.
+    #[error("the workers could not be started: {how}{}", quoted(.words))]
+    RanksNotStarted {
+        /// What became of the launcher.
+        how: String,
+        /// Its last words.
+        words: Vec<String>,
+    },
+    /// The launcher hangs.
+    #[error("{program} has not started the workers after {seconds} s{}", quoted(.words))]
+    RanksDoNotStart {
+        /// The launcher.
+        program: String,
+        /// How long it had.
+        seconds: u64,
+        /// What it said.
+        words: Vec<String>,
+    },
+    /// No machine is left to go on with.
+    #[error("none of the hosts answers any more: {}", .gone.join(", "))]
+    NoHostLeft {
+        /// Their names.
+        gone: Vec<String>,
+    },
+    /// Something that is not the protocol.
+    #[error("what {program} printed is not what hemingway-worker says: {problem}")]
+    Garbled {
+        /// The launcher.
+        program: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Training without labels.
     #[error("training needs labels, but --label none says the data has none")]
     Unlabelled,
@@ -176,14 +286,16 @@ impl Error {
     /// Whether what the user asked for cannot be done as written, rather than something failing on the way.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            Error::Train(error) => !matches!(
-                error,
-                hemingway_train::Error::Spawn { .. }
-                    | hemingway_train::Error::Checkpoint(_)
-                    | hemingway_train::Error::WorkerLost
-                    | hemingway_train::Error::Observer(_)
-            ),
-            Error::WriteModel { .. }
+            Error::Train(error) => error.is_bad_input(),
+            Error::RankFailed(failure) => failure.bad_input,
+            Error::RankLost { .. }
+            | Error::HostLost { .. }
+            | Error::RanksLost { .. }
+            | Error::RanksNotStarted { .. }
+            | Error::RanksDoNotStart { .. }
+            | Error::NoHostLeft { .. }
+            | Error::Garbled { .. }
+            | Error::WriteModel { .. }
             | Error::StoreFull { .. }
             | Error::StoreUnwritable { .. }
             | Error::Store { .. } => false,
@@ -195,6 +307,23 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
+            Error::FlagWithoutMpi { .. } => Some("use --engine mpi, or leave it out"),
+            Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
+            Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),
+            Error::NoLauncher { .. } => Some(
+                "install an MPI (Debian: apt-get install openmpi-bin), or name its starter with --launcher",
+            ),
+            Error::NoWorkerProgram { .. } => Some(
+                "build it with `cargo build --release -p hemingway-mpi`; it is looked for beside hemingway, on PATH and \
+                 in HEMINGWAY_WORKER",
+            ),
+            Error::WorkerVersion { .. } => Some("install both from the same release"),
+            Error::RankLost { .. } | Error::HostLost { .. } | Error::RanksLost { .. } => Some(
+                "go on from the last checkpoint with `hemingway train --resume last`; --restarts N does so by itself",
+            ),
+            Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
+                Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
+            }
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
             Error::WriteModel { .. } => Some("go on with `hemingway train --resume last --model FILE`"),
             Error::NoDirectory { .. } => Some("create the directory first"),
@@ -213,6 +342,11 @@ impl Error {
             Error::DataChanged { .. } => Some("train anew without --resume"),
             _ => None,
         }
+    }
+
+    /// Whether workers or machines were lost, so that starting again may help.
+    pub(crate) fn is_loss(&self) -> bool {
+        matches!(self, Error::RankLost { .. } | Error::HostLost { .. } | Error::RanksLost { .. })
     }
 
     /// Says which file a database error is about, and what it means for the user.
@@ -240,4 +374,15 @@ impl From<hemingway_train::Error> for Error {
             error => Error::Train(error),
         }
     }
+}
+
+fn failed(failure: &hemingway_train::protocol::Failure) -> String {
+    let hemingway_train::protocol::Failure { rank, host, message, bad_input } = failure;
+    if *bad_input { message.clone() } else { format!("worker {rank} on {host} failed: {message}") }
+}
+
+/// What a program said, below what is said about it.
+fn quoted(words: &[String]) -> String {
+    let plain = |line: &&String| !line.trim().is_empty() && !line.starts_with("-----");
+    words.iter().filter(plain).map(|line| format!("\n  | {}", line.trim_end())).collect()
 }

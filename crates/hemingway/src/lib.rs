@@ -35,6 +35,7 @@ mod owner;
 mod place;
 mod predict;
 mod prepare;
+mod ranks;
 mod report;
 mod request;
 mod session;
@@ -46,12 +47,13 @@ pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
 pub use place::Place;
 pub use predict::{Predictions, predict};
-pub use report::{DatasetSummary, Quality, TrainReport};
-pub use request::{Changes, DataRequest, TrainRequest};
+pub use ranks::measure_ranks;
+pub use report::{DatasetSummary, TrainReport};
+pub use request::{Changes, DataRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
 pub use hemingway_train::{
-    Entry, Loss, Parameters, Point, Scoring, Seconds, Stop, StopRules, catalogue, engines,
+    Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
 };

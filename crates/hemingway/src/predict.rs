@@ -2,8 +2,10 @@
 
 use hemingway_data::{Labels, LoadOptions, load_counting};
 
+use hemingway_train::Quality;
+
 use crate::prepare::load_options;
-use crate::{DataRequest, Error, ModelFile, Quality};
+use crate::{DataRequest, Error, ModelFile};
 
 /// What a model says about data.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,17 +4,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting};
-use hemingway_train::{Algorithm, Engine, Needs, Problem, Simulated, Threads};
+use hemingway_train::protocol::Source;
+use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
 
+use crate::default_choice::MPI;
 use crate::place::check_writable;
+use crate::ranks::{Ranks, Setup};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 
 /// All that a run needs.
 pub(crate) struct Ready {
     pub problem: Problem,
     pub algorithm: Box<dyn Algorithm>,
-    pub engine: Box<dyn Engine>,
-    pub data: Dataset,
     pub summary: DatasetSummary,
     pub transform: Transform,
     pub test: Option<Loaded>,
@@ -24,22 +25,57 @@ pub(crate) struct Ready {
     pub transform_seconds: f64,
 }
 
-/// Checks what can be checked at once, then reads the data and checks the rest.
-pub(crate) fn prepare(request: &TrainRequest, choice: &Choice) -> Result<Ready, Error> {
+/// Who has the data and trains on it.
+pub(crate) enum Means {
+    /// This process.
+    Here {
+        /// How its workers are arranged.
+        engine: Box<dyn Engine>,
+        /// All of the data.
+        data: Dataset,
+    },
+    /// Other processes, which wait for the word.
+    Ranks {
+        /// Those that were started.
+        started: Ranks,
+        /// How to start them again.
+        setup: Setup,
+    },
+}
+
+/// Checks what can be checked at once, then reads the data, or has it read, and checks the rest. A run that goes on
+/// from a checkpoint hands it to whoever trains.
+pub(crate) fn prepare(
+    request: &TrainRequest,
+    choice: &Choice,
+    from: Option<&Checkpoint>,
+) -> Result<(Ready, Means), Error> {
     request.check_stop()?;
     request.check_labels()?;
     check_model_path(request.model.as_deref())?;
     let problem = problem(request)?;
     let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
-    let engine = engine(choice)?;
-    check_engine(engine.as_ref(), algorithm.as_ref(), choice)?;
+    check_needs(algorithm.as_ref(), choice)?;
+    if choice.engine == MPI {
+        have_it_read(request, choice, from, problem, algorithm)
+    } else {
+        read_it_here(request, choice, problem, algorithm)
+    }
+}
 
+fn read_it_here(
+    request: &TrainRequest,
+    choice: &Choice,
+    problem: Problem,
+    algorithm: Box<dyn Algorithm>,
+) -> Result<(Ready, Means), Error> {
+    let engine = engine(choice)?;
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;
     check_workers(choice.workers, &data)?;
-    let mut test = load_test(request, &data)?;
-    let load_seconds = begin.elapsed().as_secs_f64();
     let summary = DatasetSummary::of(&data);
+    let mut test = load_test(request, &summary)?;
+    let load_seconds = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
     let transform = Transform::fit(&data, request.data.normalise_rows, request.data.standardise);
@@ -48,7 +84,49 @@ pub(crate) fn prepare(request: &TrainRequest, choice: &Choice) -> Result<Ready, 
         transform.apply(&mut test.dataset);
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
-    Ok(Ready { problem, algorithm, engine, data, summary, transform, test, load_seconds, transform_seconds })
+    let ready = Ready { problem, algorithm, summary, transform, test, load_seconds, transform_seconds };
+    Ok((ready, Means::Here { engine, data }))
+}
+
+/// Each rank reads its own share. Test data is read here, where the model will be.
+fn have_it_read(
+    request: &TrainRequest,
+    choice: &Choice,
+    from: Option<&Checkpoint>,
+    problem: Problem,
+    algorithm: Box<dyn Algorithm>,
+) -> Result<(Ready, Means), Error> {
+    let source = Source {
+        spec: request.data.spec.clone(),
+        options: train_options(request)?,
+        normalise_rows: request.data.normalise_rows,
+        standardise: request.data.standardise,
+    };
+    let setup = Setup::new(request, choice, problem, source)?;
+    let ranks = setup.start(from)?;
+    let loaded = ranks.loaded.clone();
+    let summary = DatasetSummary {
+        name: request.data.spec.clone(),
+        rows: loaded.rows,
+        features: loaded.features,
+        nonzeros: loaded.nonzeros,
+        labels: loaded.labels,
+    };
+    let begin = Instant::now();
+    let mut test = load_test(request, &summary)?;
+    if let Some(test) = &mut test {
+        loaded.transform.apply(&mut test.dataset);
+    }
+    let ready = Ready {
+        problem,
+        algorithm,
+        summary,
+        transform: loaded.transform,
+        test,
+        load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
+        transform_seconds: loaded.transform_seconds,
+    };
+    Ok((ready, Means::Ranks { started: ranks, setup }))
 }
 
 /// How to read data, from the words of the command line.
@@ -68,11 +146,11 @@ fn train_options(request: &TrainRequest) -> Result<LoadOptions, Error> {
 }
 
 /// Test data takes its dimension and its classes from the training data.
-fn load_test(request: &TrainRequest, data: &Dataset) -> Result<Option<Loaded>, Error> {
+fn load_test(request: &TrainRequest, training: &DatasetSummary) -> Result<Option<Loaded>, Error> {
     let Some(spec) = &request.test else { return Ok(None) };
     let options = LoadOptions {
-        columns: Some(data.matrix.columns()),
-        labels: Some(data.labels.clone()),
+        columns: Some(training.features),
+        labels: Some(training.labels.clone()),
         positive: None,
         ..train_options(request)?
     };
@@ -97,23 +175,23 @@ fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
     }
 }
 
-fn check_engine(engine: &dyn Engine, algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> {
+/// Whether the engine can do what the algorithm needs. None has a shared vector yet.
+fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> {
     if choice.workers == 0 {
         return Err(hemingway_train::Error::NoWorkers(0).into());
     }
     if let Some(cluster) = &choice.cluster {
         cluster.check_size(choice.workers)?;
     }
-    if engine.offers(algorithm.needs()) {
-        return Ok(());
+    match algorithm.needs() {
+        Needs::Collectives | Needs::Neighbours => Ok(()),
+        Needs::SharedVector => Err(hemingway_train::Error::Unsupported {
+            engine: choice.engine.clone(),
+            algorithm: algorithm.name(),
+            needs: "shared vector",
+        }
+        .into()),
     }
-    let needs = match algorithm.needs() {
-        Needs::Collectives => "collectives",
-        Needs::Neighbours => "messages between neighbours",
-        Needs::SharedVector => "shared vector",
-    };
-    Err(hemingway_train::Error::Unsupported { engine: engine.name(), algorithm: algorithm.name(), needs }
-        .into())
 }
 
 fn check_workers(workers: usize, data: &Dataset) -> Result<(), Error> {

@@ -72,15 +72,6 @@ pub struct TrainReport {
     pub test_dropped_values: Option<usize>,
 }
 
-/// How well a model predicts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Quality {
-    /// The share of rows with the right class.
-    Accuracy(f64),
-    /// The root of the mean squared error.
-    Rmse(f64),
-}
-
 /// A dataset in figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetSummary {
@@ -111,40 +102,5 @@ impl DatasetSummary {
     /// Its size in words.
     pub fn size(&self) -> String {
         format!("{} rows, {} features and {} non-zeros", self.rows, self.features, self.nonzeros)
-    }
-}
-
-impl Quality {
-    /// Compares predictions x·w with targets. Classes: a prediction of exactly 0 counts as the positive class, as
-    /// [`predict`](crate::predict) names it.
-    pub fn of(predictions: &[f64], data: &Dataset) -> Quality {
-        let pairs = predictions.iter().zip(&data.targets).map(|(guess, target)| (*guess, f64::from(*target)));
-        let rows = predictions.len().max(1) as f64;
-        match data.labels {
-            Labels::Classes { .. } => {
-                let right = pairs.filter(|(guess, target)| (*guess >= 0.0) == (*target > 0.0)).count();
-                Quality::Accuracy(right as f64 / rows)
-            }
-            Labels::Numbers => {
-                let squares: f64 = pairs.map(|(guess, target)| (guess - target).powi(2)).sum();
-                Quality::Rmse((squares / rows).sqrt())
-            }
-        }
-    }
-
-    /// The accuracy, for classes.
-    pub fn accuracy(self) -> Option<f64> {
-        match self {
-            Quality::Accuracy(share) => Some(share),
-            Quality::Rmse(_) => None,
-        }
-    }
-
-    /// The root of the mean squared error, for numbers.
-    pub fn rmse(self) -> Option<f64> {
-        match self {
-            Quality::Accuracy(_) => None,
-            Quality::Rmse(error) => Some(error),
-        }
     }
 }

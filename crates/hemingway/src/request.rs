@@ -31,6 +31,8 @@ pub struct TrainRequest {
     pub engine: Option<String>,
     /// The machines to simulate.
     pub cluster: Option<PathBuf>,
+    /// How ranks are started, on the mpi engine.
+    pub ranks: RanksRequest,
     /// Goals and limits.
     pub stop: StopRules,
     /// How often to score.
@@ -41,6 +43,18 @@ pub struct TrainRequest {
     pub checkpoint_every: Seconds,
     /// Where the model goes, if not beside the store.
     pub model: Option<PathBuf>,
+}
+
+/// How the ranks of an MPI run are started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RanksRequest {
+    /// The machines to start them on, as a hosts file.
+    pub hosts: Option<PathBuf>,
+    /// The command that starts them, in place of `mpirun` or `srun`.
+    pub launcher: Option<String>,
+    /// How often to start again from the last checkpoint when ranks are lost.
+    pub restarts: u32,
 }
 
 /// Data and how to read it.
@@ -87,6 +101,7 @@ impl Default for TrainRequest {
             workers: None,
             engine: None,
             cluster: None,
+            ranks: RanksRequest::default(),
             stop: StopRules::default(),
             scoring: Scoring::default(),
             seed: 0,
@@ -117,6 +132,7 @@ impl TrainRequest {
         self.data.spec = absolute_spec(&self.data.spec);
         self.test = self.test.map(|spec| absolute_spec(&spec));
         self.cluster = self.cluster.map(|path| absolute(&path));
+        self.ranks.hosts = self.ranks.hosts.map(|path| absolute(&path));
         self.model = self.model.map(|path| absolute(&path));
         self
     }

@@ -6,13 +6,13 @@
 use std::sync::atomic::AtomicBool;
 
 use hemingway_data::Dataset;
-use hemingway_train::{Checkpoint, Cluster, Event, Job, Machine, Point, Run};
+use hemingway_train::{Checkpoint, Cluster, Engine, Event, Job, Machine, Point, Quality, Run, Start};
 
 use crate::default_choice::choose;
-use crate::prepare::{Ready, prepare};
+use crate::prepare::{Means, Ready, prepare};
+use crate::ranks::{Ranks, Setup};
 use crate::{
-    Changes, Choice, Error, FORMAT, ModelFile, Place, Quality, Store, StoredRun, TrainReport, TrainRequest,
-    VERSION,
+    Changes, Choice, Error, FORMAT, ModelFile, Place, Store, StoredRun, TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -31,6 +31,15 @@ pub enum Progress<'a> {
     Started(&'a StoredRun),
     /// A round was scored.
     Point(&'a Point),
+    /// Workers were lost, and the run goes on from its last checkpoint.
+    Restarting {
+        /// What happened.
+        reason: &'a Error,
+        /// Hosts that no longer answer.
+        gone: &'a [String],
+        /// With how many workers it goes on.
+        workers: usize,
+    },
 }
 
 /// Trains a model and records the run.
@@ -41,15 +50,14 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     let mut choice = choose(&request)?;
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
-    let ready = prepare(&request, &choice)?;
+    let (ready, means) = prepare(&request, &choice, None)?;
 
     let store = store.map_or_else(|| Store::open(place), Ok)?;
     if let Some(machine) = measured {
         store.save_calibration(&machine)?;
     }
     let run = store.create_run(&request, &choice, &ready.summary)?;
-    Task { place, store: &store, run: &run, request: &request, choice: &choice, ready: &ready, from: None }
-        .carry_out(watch)
+    Task { place, store: &store, run: &run, request: &request, choice, ready }.carry_out(means, None, watch)
 }
 
 /// Goes on with a run that was interrupted, or that should go further than it did.
@@ -60,15 +68,13 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
     let request = run.request.clone().with(changes);
     let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
     (watch.observe)(Progress::Loading(&request.data.spec));
-    let ready = prepare(&request, &choice)?;
+    let from = store.checkpoint(&run)?;
+    let (ready, means) = prepare(&request, &choice, from.as_ref())?;
     check_same_data(&run, &ready)?;
 
-    let from = store.checkpoint(&run)?;
     store.claim_run(&run, &request, &choice)?;
     store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
-    let from = from.as_ref();
-    Task { place, store: &store, run: &run, request: &request, choice: &choice, ready: &ready, from }
-        .carry_out(watch)
+    Task { place, store: &store, run: &run, request: &request, choice, ready }.carry_out(means, from, watch)
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
@@ -96,16 +102,26 @@ struct Task<'a> {
     store: &'a Store,
     run: &'a StoredRun,
     request: &'a TrainRequest,
-    choice: &'a Choice,
-    ready: &'a Ready,
-    from: Option<&'a Checkpoint>,
+    choice: Choice,
+    ready: Ready,
+}
+
+/// What training came to.
+struct Outcome {
+    run: Run,
+    quality: Quality,
 }
 
 impl Task<'_> {
     /// Trains, saves the model and closes the run, whichever way it ends.
-    fn carry_out(&self, watch: &mut Watch) -> Result<TrainReport, Error> {
+    fn carry_out(
+        mut self,
+        means: Means,
+        from: Option<Checkpoint>,
+        watch: &mut Watch,
+    ) -> Result<TrainReport, Error> {
         (watch.observe)(Progress::Started(self.run));
-        let result = self.train(watch).and_then(|outcome| self.save(&outcome));
+        let result = self.train(means, from, watch).and_then(|outcome| self.save(&outcome));
         if let Err(error) = &result {
             // If the store is what failed, this fails too; the first error is the one to report.
             let _ = self.store.fail_run(self.run, &error.to_string());
@@ -113,23 +129,62 @@ impl Task<'_> {
         result
     }
 
-    fn train(&self, watch: &mut Watch) -> Result<Run, Error> {
+    fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
+        match means {
+            Means::Here { engine, data } => self.train_here(engine.as_ref(), &data, from.as_ref(), watch),
+            Means::Ranks { started, setup } => self.train_on_ranks(started, setup, watch),
+        }
+    }
+
+    fn train_here(
+        &self,
+        engine: &dyn Engine,
+        data: &Dataset,
+        from: Option<&Checkpoint>,
+        watch: &mut Watch,
+    ) -> Result<Outcome, Error> {
         let job = Job {
-            data: &self.ready.data,
             problem: self.ready.problem,
             algorithm: self.ready.algorithm.as_ref(),
             workers: self.choice.workers,
             seed: self.request.seed,
             stop: self.choice.stop,
             scoring: self.request.scoring,
-            resume: self.from,
+            start: from.map_or(Start::Zero, Start::Checkpoint),
             checkpoint_every: Some(self.request.checkpoint_every),
             interrupt: Some(watch.interrupt),
         };
         let observe = &mut *watch.observe;
-        let outcome =
-            self.ready.engine.run(&job, &mut |event| self.record(event, observe).map_err(refuse))?;
-        Ok(outcome)
+        let run = engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?;
+        let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
+        Ok(Outcome { run, quality })
+    }
+
+    /// Starts again from the last checkpoint when ranks are lost, as often as the user allows.
+    fn train_on_ranks(
+        &mut self,
+        started: Ranks,
+        mut setup: Setup,
+        watch: &mut Watch,
+    ) -> Result<Outcome, Error> {
+        let mut started = Ok(started);
+        let mut restarts = self.request.ranks.restarts;
+        loop {
+            let observe = &mut *watch.observe;
+            let result = started
+                .and_then(|ranks| ranks.run(watch.interrupt, &mut |event| self.record(event, observe)));
+            let reason = match result {
+                Err(error) if error.is_loss() && restarts > 0 => error,
+                result => return result.map(|(run, quality)| Outcome { run, quality }),
+            };
+            restarts -= 1;
+            let gone = setup.drop_lost_hosts()?;
+            self.choice.workers = setup.workers();
+            let from = self.store.checkpoint(self.run)?;
+            self.store.forget_points_after(self.run, from.as_ref().map_or(0, |from| from.round))?;
+            (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers: setup.workers() });
+            started = setup.start(from.as_ref());
+        }
     }
 
     fn record(&self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
@@ -143,12 +198,12 @@ impl Task<'_> {
         }
     }
 
-    fn save(&self, outcome: &Run) -> Result<TrainReport, Error> {
+    fn save(&self, outcome: &Outcome) -> Result<TrainReport, Error> {
         let report = self.report(outcome);
         if self.request.model.is_none() {
             self.place.make_model_folder(&report.model)?;
         }
-        self.model(outcome).write(&report.model)?;
+        self.model(&outcome.run).write(&report.model)?;
         self.store.finish_run(self.run, &report)?;
         Ok(report)
     }
@@ -174,10 +229,10 @@ impl Task<'_> {
         }
     }
 
-    fn report(&self, outcome: &Run) -> TrainReport {
-        let quality =
-            |data: &Dataset| Quality::of(&hemingway_train::predict(data, &outcome.model.weights), data);
-        let train = quality(&self.ready.data);
+    fn report(&self, outcome: &Outcome) -> TrainReport {
+        let Outcome { run: outcome, quality: train } = outcome;
+        let weights = &outcome.model.weights;
+        let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, weights), data);
         let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
         TrainReport {
             run: self.run.id.clone(),

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use hemingway_data::{Dataset, LoadOptions, load};
-use hemingway_train::{Engine, Job, Loss, Parameters, Problem, Scoring, StopRules, Threads, algorithm};
+use hemingway_train::{
+    Engine, Job, Loss, Parameters, Problem, Scoring, Start, StopRules, Threads, algorithm,
+};
 
 const LAMBDA: f64 = 1e-4;
 
@@ -38,18 +40,17 @@ fn check(data: &Dataset, loss: Loss, [low, high]: [f64; 2]) {
     let stop = StopRules { error: Some(1e-6), ..StopRules::default() };
     let cocoa = algorithm("cocoa", &Parameters::default()).expect("in the catalogue");
     let job = Job {
-        data,
         problem,
         algorithm: cocoa.as_ref(),
         workers: 1,
         seed: 0,
         stop,
         scoring: Scoring::default(),
-        resume: None,
+        start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
     };
-    let run = Threads.run(&job, &mut |_| Ok(())).expect("a run");
+    let run = Threads.run(data, &job, &mut |_| Ok(())).expect("a run");
     let (primal, dual) = (run.primal, run.dual);
     println!("{} {loss}: {dual:.9} ≤ P* ≤ {primal:.9}, known [{low}, {high}]", data.name);
     assert!(run.certified_error <= 1e-6, "{} {loss}: certified {}", data.name, run.certified_error);

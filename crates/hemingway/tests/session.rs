@@ -46,6 +46,7 @@ fn everything_is_seen_in_order_and_kept() {
             Progress::Loading(spec) => spec.to_owned(),
             Progress::Started(run) => run.id.clone(),
             Progress::Point(point) => point.round.to_string(),
+            Progress::Restarting { reason, .. } => reason.to_string(),
         });
     })
     .unwrap();

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use hemingway::{
-    Changes, DataRequest, Loss, Parameters, Progress, Scoring, Seconds, StopRules, TrainReport, TrainRequest,
-    Watch,
+    Changes, DataRequest, Loss, Parameters, Progress, RanksRequest, Scoring, Seconds, StopRules, TrainReport,
+    TrainRequest, Watch,
 };
 
-use crate::arguments::{Normalise, Reading, Stop, Train};
+use crate::arguments::{Normalise, Ranks, Reading, Stop, Train};
 use crate::progress::Follower;
 use crate::summary::summary;
 use crate::{interrupt, output};
@@ -47,6 +47,7 @@ fn follow(follower: &mut Follower, progress: Progress) {
             follower.started(run.choice.stop);
         }
         Progress::Point(point) => follower.point(point),
+        Progress::Restarting { reason, gone, workers } => follower.restarting(reason, gone, workers),
     }
 }
 
@@ -74,12 +75,18 @@ fn request(arguments: Train) -> TrainRequest {
         workers: arguments.workers,
         engine: arguments.engine,
         cluster: arguments.cluster,
+        ranks: RanksRequest { restarts: arguments.restarts, ..ranks(arguments.ranks) },
         stop: stop_rules(&arguments.stop),
         scoring: arguments.score_every.map_or(defaults.scoring, Scoring::Every),
         seed: arguments.seed,
         checkpoint_every: Seconds(arguments.checkpoint_every),
         model: arguments.model,
     }
+}
+
+/// Where ranks are started, as all commands that start any are told.
+pub fn ranks(ranks: Ranks) -> RanksRequest {
+    RanksRequest { hosts: ranks.hosts, launcher: ranks.launcher, restarts: 0 }
 }
 
 fn changes(arguments: Train) -> Changes {

@@ -1,21 +1,26 @@
 //! Where generators write their rows.
 
+use std::ops::Range;
+
 use crate::Error;
 use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 
 const VALUES_AT_ONCE: usize = 1 << 16;
 
-/// Collects rows and passes them on in chunks.
+/// Collects the wanted ones of all rows and passes them on in chunks.
 pub(super) struct Rows<'a, 'b> {
     assembler: &'a mut Assembler<'b>,
     chunk: Chunk,
+    wanted: Range<usize>,
+    /// Rows generated so far, wanted or not.
+    generated: usize,
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
-    pub(super) fn new(assembler: &'a mut Assembler<'b>) -> Rows<'a, 'b> {
+    pub(super) fn new(assembler: &'a mut Assembler<'b>, wanted: Range<usize>) -> Rows<'a, 'b> {
         let chunk = assembler.chunk(VALUES_AT_ONCE);
-        Rows { assembler, chunk }
+        Rows { assembler, chunk, wanted, generated: 0 }
     }
 
     /// Adds one row of a matrix with `features` columns: values by increasing index, and whether its label is +1.
@@ -25,6 +30,10 @@ impl<'a, 'b> Rows<'a, 'b> {
         row: impl Iterator<Item = (u32, f32)>,
         positive: bool,
     ) -> Result<(), Error> {
+        self.generated += 1;
+        if !self.wanted.contains(&(self.generated - 1)) {
+            return Ok(());
+        }
         row.for_each(|(index, value)| self.chunk.push(index, value));
         self.chunk.widen(features);
         let label: &[u8] = if positive { b"+1" } else { b"-1" };

@@ -6,6 +6,7 @@ use std::time::Instant;
 use hemingway_data::{Dataset, Labels, Matrix, Sparse};
 use serde::{Deserialize, Serialize};
 
+use super::measured::MeasuredSums;
 use crate::{Error, Local, Loss, Problem, Work};
 
 /// A cluster: which machines, how they are connected, how often they straggle.
@@ -74,7 +75,7 @@ fn one_core() -> usize {
 }
 
 /// The network between workers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
     /// Seconds before the first byte arrives.
@@ -83,12 +84,15 @@ pub struct Network {
     pub bandwidth: f64,
     /// How sums are organised.
     pub collective: Collective,
+    /// What sums cost when they were measured, which then replaces the formulas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredSums>,
 }
 
 impl Default for Network {
     /// 10 Gbit/s and 50 µs, as within one data centre.
     fn default() -> Network {
-        Network { latency: 50e-6, bandwidth: 1.25e9, collective: Collective::Tree }
+        Network { latency: 50e-6, bandwidth: 1.25e9, collective: Collective::Tree, measured: None }
     }
 }
 
@@ -143,6 +147,7 @@ impl Cluster {
             positive("here.bytes", self.here.bytes),
             (!(0.0..f64::INFINITY).contains(&self.network.latency))
                 .then(|| format!("network.latency has to be at least 0, not {}", self.network.latency)),
+            self.network.measured.as_ref().and_then(MeasuredSums::complaint),
             (!(0.0..=1.0).contains(&self.stragglers.probability)).then(|| {
                 format!("stragglers.probability has to lie in [0, 1], not {}", self.stragglers.probability)
             }),
@@ -195,18 +200,34 @@ impl Network {
 
     /// A sum that everyone gets.
     pub fn sum_seconds(&self, workers: usize, numbers: usize) -> f64 {
-        let m = workers as f64;
-        match self.collective {
-            Collective::Tree => 2.0 * m.log2().ceil() * self.message_seconds(numbers),
-            Collective::Ring => {
-                2.0 * (m - 1.0) * self.latency + 2.0 * (m - 1.0) / m * (8 * numbers) as f64 / self.bandwidth
+        match &self.measured {
+            Some(measured) => measured.seconds(self, workers, numbers),
+            None => {
+                let (messages, copies) = self.collective.shape(workers);
+                messages * self.latency + copies * (8 * numbers) as f64 / self.bandwidth
             }
         }
+    }
+
+    /// How soon a sum can end after the one before, whatever happened in between; 0 if nothing is known of that.
+    pub fn sum_seconds_in_a_row(&self, workers: usize, numbers: usize) -> f64 {
+        self.measured.as_ref().map_or(0.0, |measured| measured.seconds_in_a_row(self, workers, numbers))
     }
 
     /// One worker's numbers to everyone.
     pub fn broadcast_seconds(&self, workers: usize, numbers: usize) -> f64 {
         (workers as f64).log2().ceil() * self.message_seconds(numbers)
+    }
+}
+
+impl Collective {
+    /// How many messages follow one another in a sum, and how often the whole buffer crosses a link.
+    pub(super) fn shape(self, workers: usize) -> (f64, f64) {
+        let m = workers as f64;
+        match self {
+            Collective::Tree => (2.0 * m.log2().ceil(), 2.0 * m.log2().ceil()),
+            Collective::Ring => (2.0 * (m - 1.0), 2.0 * (m - 1.0) / m),
+        }
     }
 }
 
@@ -220,15 +241,35 @@ impl Stragglers {
 
 /// Measures this machine with the kernels that training uses, in about a fifth of a second.
 pub fn calibrate() -> Machine {
-    let in_cache = seconds_per_pass(200, 100);
-    let from_memory = seconds_per_pass(200_000, 100);
+    machine(0.07, |passes| passes.quickest)
+}
+
+/// The same for a worker that shares its machine with others, who have to be measured at the same time: what counts is
+/// how far it gets in this many seconds.
+pub fn calibrate_among_others(seconds: f64) -> Machine {
+    machine(seconds / 2.0, |passes| passes.mean)
+}
+
+fn machine(seconds: f64, pick: fn(&Passes) -> f64) -> Machine {
+    let measure = |rows: usize| {
+        let passes = passes(rows, 100, seconds);
+        (pick(&passes), passes.work)
+    };
+    let in_cache = measure(200);
+    let from_memory = measure(200_000);
     let seconds_per_flop = in_cache.0 / in_cache.1.flops;
     let memory_seconds = (from_memory.0 - from_memory.1.flops * seconds_per_flop).max(0.1 * from_memory.0);
     Machine { flops: 1.0 / seconds_per_flop, bytes: from_memory.1.bytes / memory_seconds }
 }
 
-/// The quickest of several passes over generated sparse rows, and the work metered for one.
-fn seconds_per_pass(rows: usize, per_row: usize) -> (f64, Work) {
+/// Passes over generated rows: what one took, and the work metered for it.
+struct Passes {
+    quickest: f64,
+    mean: f64,
+    work: Work,
+}
+
+fn passes(rows: usize, per_row: usize, seconds: f64) -> Passes {
     let columns = 8 * per_row;
     let offsets = (0..=rows).map(|row| row * per_row).collect();
     let indices = (0..rows * per_row).map(|at| ((at % per_row) * 8 + at / per_row % 8) as u32).collect();
@@ -238,17 +279,19 @@ fn seconds_per_pass(rows: usize, per_row: usize) -> (f64, Work) {
     let problem = Problem { loss: Loss::Squared, lambda: 1.0, bias: false };
     let mut local = Local::new(&data, 0..rows, problem);
     let (weights, mut predictions) = (vec![1e-3; columns], vec![0.0; rows]);
-    let mut best = f64::INFINITY;
+    let (mut quickest, mut count) = (f64::INFINITY, 0.0);
     let begun = Instant::now();
-    while begun.elapsed().as_secs_f64() < 0.07 {
+    while begun.elapsed().as_secs_f64() < seconds {
         let begun = Instant::now();
         local.predict(black_box(&weights), &mut predictions);
         black_box(&predictions);
-        best = best.min(begun.elapsed().as_secs_f64());
+        quickest = quickest.min(begun.elapsed().as_secs_f64());
+        count += 1.0;
         local.take_work();
     }
+    let mean = begun.elapsed().as_secs_f64() / count;
     local.predict(&weights, &mut predictions);
-    (best, local.take_work())
+    Passes { quickest, mean, work: local.take_work() }
 }
 
 #[cfg(test)]
@@ -280,7 +323,7 @@ mod tests {
     #[test]
     fn a_cluster_file_is_read() {
         let cluster = Cluster::from_toml("cluster.toml", EXAMPLE).unwrap();
-        let network = Network { latency: 1e-4, bandwidth: 1e9, collective: Collective::Ring };
+        let network = Network { latency: 1e-4, bandwidth: 1e9, collective: Collective::Ring, measured: None };
         assert_eq!(cluster.network, network);
         assert_eq!(cluster.stragglers, Stragglers { probability: 0.05, slowdown: 3.0, noise: 0.0 });
         assert_eq!(cluster.here, Machine::default());
@@ -362,7 +405,7 @@ mod tests {
     #[test]
     fn collectives_cost_what_their_shape_says() {
         // 1 s of latency, and 8 bytes a second: a number takes a second.
-        let network = |collective| Network { latency: 1.0, bandwidth: 8.0, collective };
+        let network = |collective| Network { latency: 1.0, bandwidth: 8.0, collective, measured: None };
         let (tree, ring) = (network(Collective::Tree), network(Collective::Ring));
         assert_eq!(tree.message_seconds(12), 13.0);
         // Up and down: 2⌈log₂ m⌉ messages with everything in them.

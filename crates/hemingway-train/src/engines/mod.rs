@@ -1,30 +1,35 @@
 //! The engines inside one process, and what they share: starting one worker per thread.
 
 mod cluster;
+mod measured;
 mod meeting;
 mod simulated;
 mod threads;
 
 use std::time::Instant;
 
-use hemingway_data::shard;
+use hemingway_data::{Dataset, shard};
 
 use crate::drive::drive;
 use crate::{Error, Event, Job, Local, Run, Transport, Worker};
 
-pub use cluster::{Cluster, Collective, Machine, MachineType, Network, Stragglers, calibrate};
+pub use cluster::{
+    Cluster, Collective, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
+};
+pub use measured::MeasuredSums;
 pub use meeting::Meeting;
 pub use simulated::Simulated;
 pub use threads::Threads;
 
 /// The names of all engines.
 pub fn engines() -> &'static [&'static str] {
-    &["threads", "simulated"]
+    &["threads", "simulated", "mpi"]
 }
 
 /// Runs a job with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker
 /// starts no thread at all.
 fn run_workers<T: Transport>(
+    data: &Dataset,
     job: &Job,
     meeting: &Meeting,
     observe: &mut dyn FnMut(Event) -> Result<(), Error>,
@@ -35,8 +40,8 @@ fn run_workers<T: Transport>(
     let work = move |rank: usize, observe: &mut dyn FnMut(Event) -> Result<(), Error>| {
         let breaker = BreakUp(meeting);
         let mut transport = transport(rank);
-        let rows = shard(job.data.matrix.rows(), job.workers, rank);
-        let mut worker = Worker::new(Local::new(job.data, rows, job.problem), job.seed, &mut transport);
+        let rows = shard(data.matrix.rows(), job.workers, rank);
+        let mut worker = Worker::new(Local::new(data, rows, job.problem), job.seed, &mut transport);
         let outcome = drive(&mut worker, job, begun, observe)?;
         std::mem::forget(breaker);
         Ok(outcome)
@@ -82,16 +87,13 @@ impl Drop for BreakUp<'_> {
 }
 
 /// What every engine checks before it starts.
-fn check(job: &Job) -> Result<(), Error> {
-    let rows = job.data.matrix.rows();
+fn check(data: &Dataset, job: &Job) -> Result<(), Error> {
+    let rows = data.matrix.rows();
     if job.workers == 0 {
         return Err(Error::NoWorkers(0));
     }
     if job.workers > rows {
         return Err(Error::TooManyWorkers { workers: job.workers, rows });
     }
-    match job.resume {
-        Some(checkpoint) => checkpoint.check(job),
-        None => Ok(()),
-    }
+    job.start.check(rows, data.matrix.columns() + usize::from(job.problem.bias))
 }

@@ -4,6 +4,7 @@
 //! by its metered work over its machine's speed, a message arrives after latency and transfer, and a collective
 //! sets every clock to the latest one plus the collective's cost.
 
+use hemingway_data::Dataset;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,18 +34,24 @@ impl Engine for Simulated {
         matches!(needs, Needs::Collectives | Needs::Neighbours)
     }
 
-    fn run(&self, job: &Job, observe: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<Run, Error> {
-        check(job)?;
+    fn run(
+        &self,
+        data: &Dataset,
+        job: &Job,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
+        check(data, job)?;
         self.cluster.check_size(job.workers)?;
         let meeting = Meeting::new(job.workers, false);
-        let begun = job.resume.map_or(0.0, |checkpoint| checkpoint.seconds.0);
-        run_workers(job, &meeting, observe, |rank| Simulation {
+        let begun = job.start.seconds().0;
+        run_workers(data, job, &meeting, observe, |rank| Simulation {
             rank,
             size: job.workers,
             meeting: &meeting,
             cluster: &self.cluster,
             clock: begun,
             running: true,
+            last_sum: f64::NEG_INFINITY,
             luck: Xoshiro256PlusPlus::seed_from_u64(
                 job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             ),
@@ -60,6 +67,8 @@ struct Simulation<'a> {
     cluster: &'a Cluster,
     clock: f64,
     running: bool,
+    /// When the last sum on the clock ended.
+    last_sum: f64,
     /// Decides when this worker straggles.
     luck: Xoshiro256PlusPlus,
 }
@@ -99,7 +108,11 @@ impl Transport for Simulation<'_> {
 
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
         let latest = self.meeting.sum(self.rank, self.clock, buffer)?;
-        self.leave(latest, self.cluster.network.sum_seconds(self.size, buffer.len()));
+        let network = &self.cluster.network;
+        let soonest = self.last_sum + network.sum_seconds_in_a_row(self.size, buffer.len());
+        let cost = network.sum_seconds(self.size, buffer.len());
+        self.leave(latest, cost.max(soonest - latest));
+        self.last_sum = self.clock;
         Ok(())
     }
 

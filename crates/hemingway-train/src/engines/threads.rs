@@ -1,9 +1,9 @@
 //! Real threads of this process on real cores.
 
-use std::time::{Duration, Instant};
+use hemingway_data::Dataset;
 
 use super::{Meeting, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Transport, Work};
+use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Stopwatch, Transport, Work};
 
 /// The engine that runs each worker on a thread of its own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,29 +18,30 @@ impl Engine for Threads {
         matches!(needs, Needs::Collectives | Needs::Neighbours)
     }
 
-    fn run(&self, job: &Job, observe: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<Run, Error> {
-        check(job)?;
+    fn run(
+        &self,
+        data: &Dataset,
+        job: &Job,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
+        check(data, job)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let meeting = Meeting::new(job.workers, job.workers <= cores);
-        let spent = job.resume.map_or(0.0, |checkpoint| checkpoint.seconds.0);
-        run_workers(job, &meeting, observe, |rank| Thread {
+        run_workers(data, job, &meeting, observe, |rank| Thread {
             rank,
             size: job.workers,
             meeting: &meeting,
-            before: Duration::from_secs_f64(spent),
-            since: Some(Instant::now()),
+            watch: Stopwatch::running(job.start.seconds()),
         })
     }
 }
 
-/// One worker on a thread, with a stop-watch.
+/// One worker on a thread.
 struct Thread<'a> {
     rank: usize,
     size: usize,
     meeting: &'a Meeting,
-    /// Training time before the watch was last started.
-    before: Duration,
-    since: Option<Instant>,
+    watch: Stopwatch,
 }
 
 impl Transport for Thread<'_> {
@@ -53,17 +54,13 @@ impl Transport for Thread<'_> {
     }
 
     fn now(&self) -> Seconds {
-        let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-        Seconds((self.before + running).as_secs_f64())
+        self.watch.now()
     }
 
     fn charge(&mut self, _: Work) {}
 
     fn clock(&mut self, running: bool) {
-        if let Some(since) = self.since.take() {
-            self.before += since.elapsed();
-        }
-        self.since = running.then(Instant::now);
+        self.watch.set(running);
     }
 
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {

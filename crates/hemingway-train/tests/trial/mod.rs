@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use hemingway_data::{Dataset, Dense, Labels, Matrix, Sparse};
 use hemingway_train::{
     Checkpoint, Cluster, Engine, Error, Event, Job, Loss, Machine, Parameters, Point, Problem, Run, Scoring,
-    Seconds, Simulated, StopRules, algorithm,
+    Seconds, Simulated, Start, StopRules, algorithm,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -220,18 +220,17 @@ impl Trial {
     ) -> Result<Run, Error> {
         let algorithm = algorithm(self.algorithm, &self.parameters)?;
         let job = Job {
-            data: &self.data,
             problem: self.problem,
             algorithm: algorithm.as_ref(),
             workers: self.workers,
             seed: self.seed,
             stop: self.stop,
             scoring: self.scoring,
-            resume: self.resume.as_ref(),
+            start: self.resume.as_ref().map_or(Start::Zero, Start::Checkpoint),
             checkpoint_every: self.checkpoint_every,
             interrupt,
         };
-        engine.run(&job, observe)
+        engine.run(&self.data, &job, observe)
     }
 }
 

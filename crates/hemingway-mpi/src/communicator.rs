@@ -1,0 +1,241 @@
+//! MPI as Rust sees it: processes that know one another.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+mod ffi {
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        pub fn hemingway_mpi_start();
+        pub fn hemingway_mpi_finish();
+        pub fn hemingway_mpi_world() -> i32;
+        pub fn hemingway_mpi_rank(comm: i32) -> i32;
+        pub fn hemingway_mpi_size(comm: i32) -> i32;
+        pub fn hemingway_mpi_split(comm: i32, joins: i32, split: *mut i32) -> i32;
+        pub fn hemingway_mpi_release(comm: i32);
+        pub fn hemingway_mpi_sum(comm: i32, buffer: *mut f64, length: usize);
+        pub fn hemingway_mpi_broadcast(comm: i32, root: i32, buffer: *mut c_void, bytes: usize);
+        pub fn hemingway_mpi_gather_lengths(comm: i32, mine: i32, counts: *mut i32);
+        pub fn hemingway_mpi_gather(
+            comm: i32,
+            mine: *const c_void,
+            bytes: i32,
+            all: *mut c_void,
+            counts: *const i32,
+            starts: *const i32,
+        );
+        pub fn hemingway_mpi_send(comm: i32, to: i32, message: *const f64, length: i32) -> *mut c_void;
+        pub fn hemingway_mpi_sent(request: *mut c_void, wait: i32) -> i32;
+        pub fn hemingway_mpi_receive(comm: i32, from: i32, message: *mut f64, length: i32) -> i32;
+        pub fn hemingway_mpi_barrier(comm: i32);
+        pub fn hemingway_mpi_arrive(comm: i32) -> *mut c_void;
+        pub fn hemingway_mpi_abort(code: i32);
+    }
+}
+
+/// MPI between its beginning and its end. There is one per process, on its main thread, and MPI checks that itself:
+/// all calls below come from communicators that live no longer than this.
+pub struct Mpi(());
+
+impl Mpi {
+    /// Joins the other processes.
+    pub fn start() -> Mpi {
+        // SAFETY: called once, at the beginning of the process.
+        unsafe { ffi::hemingway_mpi_start() };
+        Mpi(())
+    }
+
+    /// All processes.
+    pub fn world(&self) -> Communicator<'_> {
+        // SAFETY: MPI has started, and ends only after `self`.
+        Communicator::of(unsafe { ffi::hemingway_mpi_world() }, false)
+    }
+
+    /// Ends every process at once.
+    pub fn abort(code: i32) -> ! {
+        // SAFETY: may be called at any time.
+        unsafe { ffi::hemingway_mpi_abort(code) };
+        std::process::exit(code)
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        // SAFETY: every communicator borrowed from `self` is gone.
+        unsafe { ffi::hemingway_mpi_finish() };
+    }
+}
+
+/// Some of the processes, numbered from 0.
+pub struct Communicator<'a> {
+    handle: i32,
+    rank: usize,
+    size: usize,
+    owned: bool,
+    mpi: std::marker::PhantomData<&'a Mpi>,
+}
+
+impl<'a> Communicator<'a> {
+    fn of(handle: i32, owned: bool) -> Communicator<'a> {
+        // SAFETY: the handle is valid.
+        let (rank, size) =
+            unsafe { (ffi::hemingway_mpi_rank(handle) as usize, ffi::hemingway_mpi_size(handle) as usize) };
+        Communicator { handle, rank, size, owned, mpi: std::marker::PhantomData }
+    }
+
+    /// This process's number.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The first so many processes among themselves; `None` for the others. Everyone has to call this.
+    pub fn first(&self, size: usize) -> Option<Communicator<'a>> {
+        let mut split = 0;
+        // SAFETY: the handle is valid, and `split` is written before the call returns 1.
+        let joined =
+            unsafe { ffi::hemingway_mpi_split(self.handle, i32::from(self.rank < size), &raw mut split) };
+        (joined == 1).then(|| Communicator::of(split, true))
+    }
+
+    /// Replaces everyone's buffer by the sum of all, in place.
+    pub fn sum(&self, buffer: &mut [f64]) {
+        // SAFETY: the buffer is as long as is said.
+        unsafe { ffi::hemingway_mpi_sum(self.handle, buffer.as_mut_ptr(), buffer.len()) };
+    }
+
+    /// Replaces everyone's buffer by that of `root`.
+    pub fn broadcast(&self, root: usize, buffer: &mut [f64]) {
+        let bytes = size_of_val(buffer);
+        // SAFETY: the buffer is as long as is said, and any bytes make a double.
+        unsafe {
+            ffi::hemingway_mpi_broadcast(
+                self.handle,
+                root as i32,
+                buffer.as_mut_ptr().cast::<c_void>(),
+                bytes,
+            );
+        }
+    }
+
+    /// The bytes of rank 0, on every rank.
+    pub fn broadcast_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let mut length = [bytes.len() as f64];
+        self.broadcast(0, &mut length);
+        let mut bytes = bytes;
+        bytes.resize(length[0] as usize, 0);
+        // SAFETY: the buffer is as long as is said on every rank.
+        unsafe {
+            ffi::hemingway_mpi_broadcast(self.handle, 0, bytes.as_mut_ptr().cast::<c_void>(), bytes.len());
+        }
+        bytes
+    }
+
+    /// Everyone's bytes, in the order of ranks, on every rank.
+    pub fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        let length = i32::try_from(mine.len()).expect("messages between ranks that load are short");
+        let mut counts = vec![0i32; self.size];
+        // SAFETY: there is room for one number per rank.
+        unsafe { ffi::hemingway_mpi_gather_lengths(self.handle, length, counts.as_mut_ptr()) };
+        let mut starts = Vec::with_capacity(self.size);
+        let mut total = 0i32;
+        for count in &counts {
+            starts.push(total);
+            total = total.checked_add(*count).expect("messages between ranks that load are short");
+        }
+        let mut all = vec![0u8; total as usize];
+        // SAFETY: `all` has room for all the counts, each at its start.
+        unsafe {
+            ffi::hemingway_mpi_gather(
+                self.handle,
+                mine.as_ptr().cast::<c_void>(),
+                length,
+                all.as_mut_ptr().cast::<c_void>(),
+                counts.as_ptr(),
+                starts.as_ptr(),
+            );
+        }
+        let ranges =
+            starts.iter().zip(&counts).map(|(start, count)| *start as usize..(start + count) as usize);
+        ranges.map(|range| all[range].to_vec()).collect()
+    }
+
+    /// Begins to send a message.
+    pub fn send(&self, to: usize, message: Vec<f64>) -> Sending {
+        let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
+        // SAFETY: the message stays where it is until the sending has ended: `Sending` owns it and waits.
+        let request = unsafe { ffi::hemingway_mpi_send(self.handle, to as i32, message.as_ptr(), length) };
+        Sending { request, _message: message }
+    }
+
+    /// Waits for the next message of a rank; returns how long it was.
+    pub fn receive(&self, from: usize, message: &mut [f64]) -> usize {
+        let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
+        // SAFETY: the buffer is as long as is said; a longer message ends the program.
+        let came =
+            unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, message.as_mut_ptr(), length) };
+        came as usize
+    }
+
+    /// Waits until everyone is here.
+    pub fn barrier(&self) {
+        // SAFETY: the handle is valid.
+        unsafe { ffi::hemingway_mpi_barrier(self.handle) };
+    }
+
+    /// Waits until everyone is here, leaving the core to others meanwhile.
+    pub fn rest(&self) {
+        // SAFETY: the handle is valid.
+        let request = unsafe { ffi::hemingway_mpi_arrive(self.handle) };
+        // SAFETY: the request is pending until this says that it is done, and not used afterwards.
+        while unsafe { ffi::hemingway_mpi_sent(request, 0) } == 0 {
+            std::thread::sleep(NAP);
+        }
+    }
+}
+
+/// How long a resting rank sleeps at a time.
+const NAP: Duration = Duration::from_millis(1);
+
+impl Drop for Communicator<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: it was made by a split and is not used afterwards.
+            unsafe { ffi::hemingway_mpi_release(self.handle) };
+        }
+    }
+}
+
+/// A message on its way.
+pub struct Sending {
+    request: *mut c_void,
+    _message: Vec<f64>,
+}
+
+impl Sending {
+    /// Whether it has left.
+    pub fn is_done(&mut self) -> bool {
+        if !self.request.is_null() {
+            // SAFETY: the request is pending.
+            let done = unsafe { ffi::hemingway_mpi_sent(self.request, 0) } == 1;
+            if done {
+                self.request = std::ptr::null_mut();
+            }
+        }
+        self.request.is_null()
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if !self.request.is_null() {
+            // SAFETY: the request is pending, and the message still there.
+            unsafe { ffi::hemingway_mpi_sent(self.request, 1) };
+        }
+    }
+}

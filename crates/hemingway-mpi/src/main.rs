@@ -1,0 +1,60 @@
+//! `hemingway-worker`: one rank of a training run over MPI.
+
+mod communicator;
+mod guard;
+mod measure;
+mod selftest;
+mod train;
+mod transport;
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use hemingway_train::protocol::Failure;
+
+use crate::communicator::Mpi;
+
+/// One rank of a training run over MPI. `hemingway train --engine mpi` starts these; by hand it is
+/// `mpirun -n 4 hemingway-worker job.json`.
+#[derive(Parser)]
+#[command(name = "hemingway-worker", version, arg_required_else_help = true)]
+struct Arguments {
+    /// The job: a file that rank 0 can read, or - for the first line of the standard input
+    #[arg(value_name = "JOB", required_unless_present_any = ["measure", "check"])]
+    job: Option<PathBuf>,
+
+    /// Measure kernels and network, and print them as one JSON object
+    #[arg(long, conflicts_with = "job")]
+    measure: bool,
+
+    /// Check that the ranks can talk to one another
+    #[arg(long, conflicts_with_all = ["job", "measure"])]
+    check: bool,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    guard::die_with_the_launcher();
+    let mpi = Mpi::start();
+    let world = mpi.world();
+    let outcome = match &arguments.job {
+        Some(job) => train::run(&world, job),
+        None if arguments.measure => measure::run(&world),
+        None => selftest::run(&world),
+    };
+    if let Err(error) = outcome {
+        fail(world.rank(), &error);
+    }
+}
+
+/// Tells what happened, and takes the other ranks along.
+fn fail(rank: usize, error: &anyhow::Error) -> ! {
+    if train::happened_elsewhere(error) {
+        // Whoever it happened to says so and ends everyone.
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+    let bad_input = train::is_bad_input(error);
+    let failure = Failure { rank, host: guard::host(), bad_input, message: format!("{error:#}") };
+    eprintln!("{}", serde_json::to_string(&failure).expect("a failure is plain data"));
+    Mpi::abort(if bad_input { 2 } else { 1 })
+}

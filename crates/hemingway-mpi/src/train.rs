@@ -1,0 +1,268 @@
+//! A job from its first line to its last message.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::Context;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hemingway_data::{Part, Together, Transform, load_part};
+use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Rank, Stage};
+use hemingway_train::{
+    Checkpoint, Event, Job, Local, Model, Problem, Quality, Run, Start, Transport, Worker, drive, predict,
+};
+
+use crate::communicator::Communicator;
+use crate::guard;
+use crate::transport::Ranks;
+
+/// Set when whoever asked wants the run to end.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Something in the job that no engine could do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct BadJob(String);
+
+/// Whether the user has to change something, rather than the machines.
+pub fn is_bad_input(error: &anyhow::Error) -> bool {
+    let training: Option<&hemingway_train::Error> = error.downcast_ref();
+    error.is::<BadJob>()
+        || error.is::<hemingway_data::Error>()
+        || training.is_some_and(hemingway_train::Error::is_bad_input)
+}
+
+/// Whether another rank knows better what happened.
+pub fn happened_elsewhere(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(hemingway_data::Error::Elsewhere { .. }))
+}
+
+/// Runs every stage of a job.
+pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
+    let job = read_job(world, file)?;
+    greet(world)?;
+    let checkpoint = job.checkpoint.as_deref().map(read_checkpoint).transpose()?;
+    let mut share = Share { job: &job, held: None };
+    let mut model = None;
+    for (at, stage) in job.stages.iter().enumerate() {
+        let checkpoint = checkpoint.as_ref().filter(|_| at == 0);
+        if let Some(active) = world.first(stage.workers) {
+            let outcome = share.train(&active, stage, checkpoint, model.as_ref())?;
+            model = outcome.map(|run| run.model);
+        }
+        world.rest();
+        if at + 1 < job.stages.len() {
+            model = Some(share_model(world, model));
+        }
+    }
+    Ok(())
+}
+
+/// Rank 0 reads the job, everyone gets it.
+fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<ExternalJob> {
+    let text = if world.rank() == 0 { read_text(file)? } else { Vec::new() };
+    let text = world.broadcast_bytes(text);
+    let place = match file.to_str() {
+        Some("-") => "the job on the standard input".to_owned(),
+        _ => format!("the job file {}", file.display()),
+    };
+    let damaged = |error: serde_json::Error| BadJob(format!("{place} is damaged: {error}"));
+    let Version { protocol } = serde_json::from_slice(&text).map_err(damaged)?;
+    if protocol != PROTOCOL {
+        let message = format!(
+            "{place} is of protocol {protocol}, but this hemingway-worker speaks protocol {PROTOCOL}; install the same \
+             version of both"
+        );
+        return Err(BadJob(message).into());
+    }
+    let job: ExternalJob = serde_json::from_slice(&text).map_err(damaged)?;
+    check(&job, world.size())?;
+    Ok(job)
+}
+
+/// What is the same in every version of a job.
+#[derive(serde::Deserialize)]
+struct Version {
+    protocol: u32,
+}
+
+fn read_text(file: &Path) -> anyhow::Result<Vec<u8>> {
+    if file != Path::new("-") {
+        let unreadable = |error| BadJob(format!("cannot read the job file {}: {error}", file.display()));
+        return Ok(std::fs::read(file).map_err(unreadable)?);
+    }
+    let mut input = BufReader::new(std::io::stdin());
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line).context("cannot read the job from the standard input")?;
+    std::thread::spawn(move || obey(input));
+    Ok(line)
+}
+
+/// Follows commands until there will be none any more, because whoever asked is gone.
+fn obey(input: impl BufRead) {
+    for line in input.lines().map_while(Result::ok) {
+        match serde_json::from_str(&line) {
+            Ok(Command::Stop) => STOP.store(true, Ordering::Relaxed),
+            Err(error) => eprintln!("hemingway-worker: `{line}` is not a command: {error}"),
+        }
+    }
+    guard::die();
+}
+
+fn check(job: &ExternalJob, started: usize) -> anyhow::Result<()> {
+    if job.stages.is_empty() {
+        return Err(BadJob("a job needs at least one stage".to_owned()).into());
+    }
+    for stage in &job.stages {
+        if stage.workers == 0 || stage.workers > started {
+            let wanted = stage.workers;
+            return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
+        }
+        hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+    }
+    Problem::new(job.problem.loss, job.problem.lambda)?;
+    Ok(())
+}
+
+fn greet(world: &Communicator) -> anyhow::Result<()> {
+    let me = Rank { host: guard::host(), pid: std::process::id() };
+    let ranks = world.gather(&serde_json::to_vec(&me)?);
+    let ranks = ranks.iter().map(|rank| serde_json::from_slice(rank)).collect::<Result<Vec<Rank>, _>>()?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    say(world.rank(), &Message::Hello { protocol: PROTOCOL, version, ranks })
+}
+
+/// Rank 0 speaks for all.
+fn say(rank: usize, message: &Message) -> anyhow::Result<()> {
+    if rank > 0 {
+        return Ok(());
+    }
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = std::io::stdout().lock();
+    output.write_all(&line).and_then(|()| output.flush()).context("nobody reads what this worker says")
+}
+
+fn read_checkpoint(state: &str) -> anyhow::Result<Checkpoint> {
+    let damaged =
+        |error: &dyn std::fmt::Display| BadJob(format!("the checkpoint in the job is damaged: {error}"));
+    let bytes = BASE64.decode(state).map_err(|error| damaged(&error))?;
+    Ok(Checkpoint::from_bytes(&bytes).map_err(|error| damaged(&error))?)
+}
+
+/// This rank's rows, kept from stage to stage as long as they stay the same.
+struct Share<'a> {
+    job: &'a ExternalJob,
+    held: Option<Held>,
+}
+
+struct Held {
+    workers: usize,
+    part: Part,
+}
+
+impl Share<'_> {
+    /// One stage on this rank; rank 0 returns the run.
+    fn train(
+        &mut self,
+        active: &Communicator,
+        stage: &Stage,
+        checkpoint: Option<&Checkpoint>,
+        model: Option<&Model>,
+    ) -> anyhow::Result<Option<Run>> {
+        let job = self.job;
+        let part = self.load(active)?;
+        let begun = Instant::now();
+        let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+        let start = match (checkpoint, model) {
+            (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
+            (None, Some(model)) => Start::Model(model),
+            (None, None) => Start::Zero,
+        };
+        start.check(part.total_rows, part.dataset.matrix.columns() + usize::from(job.problem.bias))?;
+        let task = Job {
+            problem: job.problem,
+            algorithm: algorithm.as_ref(),
+            workers: stage.workers,
+            seed: job.seed,
+            stop: stage.stop,
+            scoring: job.scoring,
+            start,
+            checkpoint_every: job.checkpoint_every,
+            interrupt: Some(&STOP),
+        };
+        let mut ranks = Ranks::new(active, start.seconds());
+        let run = {
+            let local = Local::part(&part.dataset, part.first_row, part.total_rows, job.problem);
+            let mut worker = Worker::new(local, job.seed, &mut ranks);
+            drive(&mut worker, &task, begun, &mut |event| tell(event).map_err(refuse))?
+        };
+        let mut weights = run.as_ref().map_or_else(
+            || vec![0.0; part.dataset.matrix.columns() + usize::from(job.problem.bias)],
+            |run| run.model.weights.clone(),
+        );
+        ranks.broadcast(0, &mut weights)?;
+        let mut sum = [Quality::sum(&predict(&part.dataset, &weights), &part.dataset)];
+        ranks.sum(&mut sum)?;
+        let quality = Quality::from_sum(&part.dataset.labels, sum[0], part.total_rows);
+        if let Some(run) = &run {
+            let model = Model { duals: None, ..run.model.clone() };
+            say(0, &Message::Finished { run: Run { model, ..run.clone() }, quality })?;
+        }
+        Ok(run)
+    }
+
+    /// This rank's rows for so many workers.
+    fn load(&mut self, active: &Communicator) -> anyhow::Result<&Part> {
+        let source = &self.job.data;
+        let workers = active.size();
+        if self.held.as_ref().is_none_or(|held| held.workers != workers) {
+            self.held = None;
+            let begin = Instant::now();
+            let mut together = active;
+            let mut part = load_part(&source.spec, &source.options, &mut together)?;
+            let load_seconds = begin.elapsed().as_secs_f64();
+            let begin = Instant::now();
+            let transform =
+                Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
+            transform.apply(&mut part.dataset);
+            let transform_seconds = begin.elapsed().as_secs_f64();
+            let loaded = Loaded {
+                rows: part.total_rows,
+                features: part.dataset.matrix.columns(),
+                nonzeros: part.total_nonzeros,
+                labels: part.dataset.labels.clone(),
+                transform,
+                load_seconds,
+                transform_seconds,
+            };
+            say(Together::rank(&together), &Message::Loaded(loaded))?;
+            self.held = Some(Held { workers, part });
+        }
+        Ok(&self.held.as_ref().expect("it was just loaded").part)
+    }
+}
+
+fn tell(event: Event) -> anyhow::Result<()> {
+    match event {
+        Event::Point(point) => say(0, &Message::Point(*point)),
+        Event::Checkpoint(checkpoint) => {
+            let state = BASE64.encode(checkpoint.to_bytes());
+            say(0, &Message::Checkpoint { round: checkpoint.round, state })
+        }
+    }
+}
+
+fn refuse(error: anyhow::Error) -> hemingway_train::Error {
+    hemingway_train::Error::Observer(error.into())
+}
+
+/// The model of the stage that has ended, for those who join the next.
+fn share_model(world: &Communicator, model: Option<Model>) -> Model {
+    let mine = model.filter(|_| world.rank() == 0);
+    let bytes =
+        mine.map_or_else(Vec::new, |model| serde_json::to_vec(&model).expect("a model is plain data"));
+    serde_json::from_slice(&world.broadcast_bytes(bytes)).expect("rank 0 wrote it")
+}

@@ -1,0 +1,72 @@
+//! Ranks on this machine, shared by the tests of this crate.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use hemingway_train::protocol::{ExternalJob, Message};
+
+/// The program under test.
+pub fn worker() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_hemingway-worker"))
+}
+
+/// `mpirun` with what a test machine needs: root, and more ranks than cores.
+pub fn mpirun(ranks: usize) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]);
+    command.arg(worker());
+    command
+}
+
+/// Runs a job from a file and returns everything that was said.
+pub fn run(ranks: usize, job: &ExternalJob) -> Vec<Message> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("job.json");
+    std::fs::write(&file, serde_json::to_vec(job).expect("plain data")).expect("a file");
+    let output = mpirun(ranks).arg(&file).output().expect("mpirun");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+/// The same with the job on the standard input, and whatever comes of it.
+pub fn tell(ranks: usize, job: &str) -> Output {
+    let mut child = mpirun(ranks)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mpirun");
+    let mut input = child.stdin.take().expect("a pipe");
+    // A program that refuses the job may be gone before it is written.
+    let _ = input.write_all(job.as_bytes()).and_then(|()| input.write_all(b"\n"));
+    let output = child.wait_with_output().expect("an end");
+    drop(input);
+    output
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `hemingway` itself, built if it is not there.
+pub fn hemingway() -> PathBuf {
+    static BUILT: std::sync::Once = std::sync::Once::new();
+    let program = worker().with_file_name("hemingway");
+    BUILT.call_once(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "-p", "hemingway-cli"]);
+        if worker().components().any(|part| part.as_os_str() == "release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo").success(), "hemingway-cli does not build");
+    });
+    program
+}

@@ -1,0 +1,232 @@
+//! What happens when a rank, the launcher or the head is killed.
+
+mod cluster;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// Everything has to be over by then.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A run of `hemingway train` on three ranks of this machine.
+struct Run {
+    head: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Run {
+    /// Starts a run that takes long, and waits until its ranks are at work.
+    fn start(extra: &[&str]) -> Run {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(folder.path());
+        command.args([
+            "train",
+            "synthetic:separable,rows=3000,features=30",
+            "--engine",
+            "mpi",
+            "--workers",
+            "3",
+        ]);
+        command.args(["--algorithm", "minibatch-sgd", "--checkpoint-every", "200ms"]).args(extra);
+        let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = Run { head, folder };
+        wait_for("a checkpoint", || run.show()["points"].as_array().is_some_and(|points| points.len() > 3));
+        run
+    }
+
+    fn show(&self) -> serde_json::Value {
+        let mut show = command(self.folder.path());
+        let output = show.args(["show", "last", "--json"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
+    }
+
+    fn launcher(&self) -> u32 {
+        let children = children(self.head.id());
+        assert_eq!(children.len(), 1, "{children:?}");
+        children[0]
+    }
+
+    fn ranks(&self) -> Vec<u32> {
+        let mut ranks = children(self.launcher());
+        ranks.retain(|rank| name(*rank).is_some_and(|name| name.starts_with("hemingway-work")));
+        ranks.sort_unstable();
+        assert_eq!(ranks.len(), 3, "{ranks:?}");
+        ranks
+    }
+
+    /// Waits for the end; the exit code and what was said on standard error.
+    fn end(mut self) -> (Option<i32>, String, tempfile::TempDir) {
+        wait_for("the end of the head", || self.head.try_wait().unwrap().is_some());
+        let code = self.head.wait().unwrap().code();
+        let mut said = String::new();
+        self.head.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (code, said, self.folder)
+    }
+}
+
+/// The head, with a store of its own.
+fn command(folder: &std::path::Path) -> Command {
+    let mut command = Command::new(cluster::hemingway());
+    command.env("HEMINGWAY_WORKER", cluster::worker()).env("XDG_DATA_HOME", folder);
+    command
+}
+
+fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < 3 * PATIENCE, "still waiting for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number as i32).unwrap()
+}
+
+fn kill(number: u32) -> Instant {
+    kill_process(pid(number), Signal::KILL).unwrap();
+    Instant::now()
+}
+
+/// Zombies whose parent does not look do not count.
+fn is_alive(number: u32) -> bool {
+    test_kill_process(pid(number)).is_ok() && stat(number).is_some_and(|(_, state, _)| state != "Z")
+}
+
+/// Name, state and parent of a process.
+fn stat(number: u32) -> Option<(String, String, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    let (start, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?.to_owned();
+    Some((start.split_once('(')?.1.to_owned(), state, fields.next()?.parse().ok()?))
+}
+
+fn name(number: u32) -> Option<String> {
+    stat(number).map(|(name, ..)| name)
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|number| stat(*number).is_some_and(|(_, _, its)| its == parent)).collect()
+}
+
+fn assert_all_gone(since: Instant, processes: &[u32]) {
+    wait_for("the ranks to end", || !processes.iter().any(|number| is_alive(*number)));
+    assert!(since.elapsed() < PATIENCE, "it took {:?}", since.elapsed());
+}
+
+const FOREVER: [&str; 2] = ["--within", "10m"];
+
+#[test]
+fn a_dead_rank_is_named() {
+    let run = Run::start(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    let since = kill(ranks[1]);
+    let (code, said, folder) = run.end();
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("worker 1 on ") && said.contains("died"), "{said}");
+    assert!(said.contains("--resume last"), "{said}");
+    resumes(&folder);
+}
+
+#[test]
+fn a_dead_launcher_is_named() {
+    let run = Run::start(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    let since = kill(launcher);
+    let (code, said, folder) = run.end();
+    assert_all_gone(since, &ranks);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("mpirun was killed by signal 9"), "{said}");
+    resumes(&folder);
+}
+
+#[test]
+fn nobody_outlives_the_head() {
+    let run = Run::start(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    let since = kill(run.head.id());
+    let (code, _, folder) = run.end();
+    assert_eq!(code, None);
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    resumes(&folder);
+}
+
+/// The store is as it should be, and the run goes on.
+fn resumes(folder: &tempfile::TempDir) {
+    let store = folder.path();
+    let before = command(store).args(["show", "last", "--json"]).output().unwrap();
+    let before: serde_json::Value = serde_json::from_slice(&before.stdout).unwrap();
+    let round = before["points"].as_array().unwrap().last().unwrap()["round"].as_u64().unwrap();
+    let more = (round + 50).to_string();
+    let output =
+        command(store).args(["train", "--resume", "last", "--rounds", &more, "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", cluster::text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["rounds"].as_u64(), Some(round + 50));
+}
+
+#[test]
+fn a_run_with_restarts_reaches_its_goal() {
+    let run = Run::start(&["--rounds", "100000", "--restarts", "1"]);
+    kill(run.ranks()[2]);
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("going on from the last checkpoint with 3 workers"), "{said}");
+    let run = Run { head: Command::new("true").spawn().unwrap(), folder };
+    let rounds: Vec<u64> = run.show()["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["round"].as_u64().unwrap())
+        .collect();
+    assert!(rounds.is_sorted_by(|a, b| a < b) && rounds.last() == Some(&100_000), "{rounds:?}");
+}
+
+#[test]
+fn what_cannot_start_is_told() {
+    let check = |extra: &[&str], code: i32, parts: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let hosts = folder.path().join("hosts");
+        std::fs::write(&hosts, "nowhere.invalid slots=4\n").unwrap();
+        let old = r#"{"event":"hello","protocol":7,"version":"0.0.1","ranks":[]}"#;
+        std::fs::write(folder.path().join("old"), format!("{old}\n")).unwrap();
+        let mut command = command(folder.path());
+        command.args(["train", "--positive", "5", "--engine", "mpi", "--rounds", "3"]);
+        let extra = extra.iter().map(|word| word.replace("FOLDER", folder.path().to_str().unwrap()));
+        let begun = Instant::now();
+        let output = command.args(extra).output().unwrap();
+        let said = cluster::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{said}");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{part}\nnot in\n{said}"));
+        assert!(!folder.path().join("hemingway").exists(), "nothing is written");
+    };
+    check(&["--launcher", "/nowhere/mpirun"], 2, &["cannot start `/nowhere/mpirun`", "--launcher"]);
+    check(&["--launcher", "'mpirun"], 2, &["not a command"]);
+    check(&["--hosts", "FOLDER/hosts"], 1, &["could not be started", "hemingway-worker --check"]);
+    check(&["--hosts", "FOLDER/hosts", "--workers", "5"], 2, &["hosts:1", "4 ranks", "5 workers"]);
+    check(&["--hosts", "/nowhere/hosts"], 2, &["/nowhere/hosts"]);
+    check(&["--launcher", "sh -c 'cat FOLDER/old'"], 2, &["0.0.1 (protocol 7)", "same release"]);
+    check(&["--launcher", "echo rubbish"], 1, &["not what hemingway-worker says"]);
+    check(&["--launcher", "false"], 1, &["false ended with exit code 1"]);
+}
+
+#[test]
+fn another_program_in_place_of_the_worker_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.env("HEMINGWAY_WORKER", PathBuf::from("/nowhere/hemingway-worker"));
+    let output =
+        command.args(["train", "--positive", "5", "--engine", "mpi", "--rounds", "3"]).output().unwrap();
+    let said = cluster::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("/nowhere/hemingway-worker") && said.contains("cargo build"), "{said}");
+}

@@ -1,0 +1,127 @@
+//! The same algorithms over MPI as anywhere else.
+
+mod cluster;
+
+use hemingway_data::{Dataset, LoadOptions, load};
+use hemingway_train::protocol::{ExternalJob, Message, PROTOCOL, Source, Stage};
+use hemingway_train::{
+    Cluster, Engine, Job, Loss, Machine, Model, Parameters, Problem, Run, Scoring, Simulated, Start,
+    StopRules, algorithm, catalogue,
+};
+
+const DATA: &str = "synthetic:separable,rows=403,features=12,seed=3";
+
+fn job(loss: Loss, stages: Vec<Stage>) -> ExternalJob {
+    ExternalJob {
+        protocol: PROTOCOL,
+        data: Source {
+            spec: DATA.to_owned(),
+            options: LoadOptions::default(),
+            normalise_rows: false,
+            standardise: true,
+        },
+        problem: Problem::new(loss, 1e-2).unwrap(),
+        seed: 5,
+        scoring: Scoring::Every(20),
+        checkpoint_every: None,
+        stages,
+        checkpoint: None,
+    }
+}
+
+fn stage(name: &str, workers: usize, rounds: u64) -> Stage {
+    let stop = StopRules { rounds: Some(rounds), ..StopRules::default() };
+    Stage { algorithm: name.to_owned(), parameters: Parameters::default(), workers, stop }
+}
+
+fn data() -> Dataset {
+    let mut data = load(DATA, &LoadOptions::default()).unwrap();
+    hemingway_data::Transform::fit(&data, false, true).apply(&mut data);
+    data
+}
+
+/// The same stages on the simulated engine.
+fn simulate(data: &Dataset, job: &ExternalJob) -> Run {
+    let mut last: Option<Run> = None;
+    for stage in &job.stages {
+        let algorithm = algorithm(&stage.algorithm, &stage.parameters).unwrap();
+        let model: Option<Model> = last.map(|run| run.model);
+        let job = Job {
+            problem: job.problem,
+            algorithm: algorithm.as_ref(),
+            workers: stage.workers,
+            seed: job.seed,
+            stop: stage.stop,
+            scoring: job.scoring,
+            start: model.as_ref().map_or(Start::Zero, Start::Model),
+            checkpoint_every: None,
+            interrupt: None,
+        };
+        let engine = Simulated::new(Cluster::of(Machine::default()));
+        last = Some(engine.run(data, &job, &mut |_| Ok(())).unwrap());
+    }
+    last.expect("a stage")
+}
+
+fn finished(messages: &[Message]) -> &Run {
+    match messages.last() {
+        Some(Message::Finished { run, .. }) => run,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn assert_same(what: &str, ranks: &Run, simulated: &Run) {
+    assert_eq!((ranks.rounds, ranks.stop), (simulated.rounds, simulated.stop), "{what}");
+    let largest = simulated.model.weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+    for (ours, theirs) in ranks.model.weights.iter().zip(&simulated.model.weights) {
+        assert!((ours - theirs).abs() <= 1e-9 * largest, "{what}: {ours} for {theirs}");
+    }
+}
+
+#[test]
+fn every_algorithm_gives_the_weights_of_the_simulation() {
+    let data = data();
+    for entry in catalogue() {
+        for loss in [Loss::Logistic, Loss::Hinge] {
+            for workers in [1, 2, 4] {
+                let job = job(loss, vec![stage(entry.name, workers, 20)]);
+                let messages = cluster::run(workers, &job);
+                let what = format!("{} on {workers} ranks, {loss}", entry.name);
+                assert_same(&what, finished(&messages), &simulate(&data, &job));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_workers_changes_between_stages() {
+    let stages = vec![stage("cocoa", 4, 5), stage("cocoa-plus", 2, 5), stage("l-bfgs", 3, 5)];
+    let job = job(Loss::Logistic, stages);
+    let messages = cluster::run(4, &job);
+    let loads = messages.iter().filter(|message| matches!(message, Message::Loaded(_))).count();
+    assert_eq!(loads, 3, "each stage divides the rows anew");
+    assert_same("three stages", finished(&messages), &simulate(&data(), &job));
+}
+
+#[test]
+fn neighbours_talk_around_a_ring() {
+    for ranks in [1, 2, 3, 4] {
+        let output = cluster::mpirun(ranks).arg("--check").output().unwrap();
+        let said = cluster::text(&output.stdout);
+        assert!(output.status.success() && said.starts_with(&format!("{ranks} ranks on ")), "{said}");
+    }
+}
+
+#[test]
+fn a_sum_through_the_seam_costs_no_more_than_a_bare_one() {
+    // The machine is noisy: once is enough, because the seam can only add to what is measured.
+    let ratios = |_| {
+        let output = cluster::mpirun(2).arg("--measure").output().unwrap();
+        let measured: hemingway_train::protocol::Measurement =
+            serde_json::from_slice(&output.stdout).unwrap();
+        let long = measured.sums.into_iter().filter(|sum| sum.numbers >= 65_536);
+        long.map(|sum| sum.seconds / sum.bare_seconds).fold(0.0, f64::max)
+    };
+    let best = (0..5).map(ratios).find(|worst| *worst <= 1.1);
+    assert!(best.is_some(), "always more than 1.1 times the bare call");
+}

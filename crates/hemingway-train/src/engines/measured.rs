@@ -1,0 +1,235 @@
+//! A cluster as it was measured by its own ranks.
+
+use serde::{Deserialize, Serialize};
+
+use super::cluster::{Cluster, Collective, Machine, MachineType, Network, Stragglers};
+use crate::protocol::Measurement;
+
+/// What sums over so many workers cost, by their length. They take the place of the formulas, which know nothing of
+/// buffers, bursts and the algorithms that an MPI changes between. Other numbers of workers, latencies and bandwidths
+/// are reached by the formulas' proportions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredSums {
+    /// How many workers took part.
+    pub workers: usize,
+    /// The latency at that time, in seconds.
+    pub latency: f64,
+    /// The bandwidth at that time, in bytes per second.
+    pub bandwidth: f64,
+    /// Lengths of the buffers, growing.
+    pub numbers: Vec<usize>,
+    /// How long each sum took after a rest.
+    pub seconds: Vec<f64>,
+    /// How long each took in a long row of them. Links that forward a burst at once and hold back what follows make
+    /// the difference: then rounds cannot follow one another faster than this.
+    pub in_a_row: Vec<f64>,
+}
+
+impl MeasuredSums {
+    /// What a sum costs after a rest, on a network that may have changed since.
+    pub(super) fn seconds(&self, network: &Network, workers: usize, numbers: usize) -> f64 {
+        self.convert(network, workers, numbers, &self.seconds)
+    }
+
+    /// What it costs in a row of them.
+    pub(super) fn seconds_in_a_row(&self, network: &Network, workers: usize, numbers: usize) -> f64 {
+        self.convert(network, workers, numbers, &self.in_a_row)
+    }
+
+    fn convert(&self, network: &Network, workers: usize, numbers: usize, seconds: &[f64]) -> f64 {
+        if workers < 2 {
+            return 0.0;
+        }
+        let total = self.interpolate(numbers, seconds);
+        // The shortest sum is nothing but messages; what longer ones take beyond it is their transfer.
+        let messages = seconds[0].min(total);
+        let ((here, copies), (then, copies_then)) =
+            (network.collective.shape(workers), network.collective.shape(self.workers));
+        messages * (network.latency / self.latency) * here / then
+            + (total - messages) * (self.bandwidth / network.bandwidth) * copies / copies_then
+    }
+
+    /// Straight lines between the measured lengths; in proportion beyond the longest.
+    fn interpolate(&self, numbers: usize, seconds: &[f64]) -> f64 {
+        let wanted = numbers as f64;
+        let after = self.numbers.partition_point(|known| *known < numbers);
+        let point = |at: usize| (self.numbers[at] as f64, seconds[at]);
+        match (after.checked_sub(1).map(point), (after < self.numbers.len()).then(|| point(after))) {
+            (Some((length, seconds)), None) => seconds * wanted / length,
+            (None, Some((_, seconds))) => seconds,
+            (Some((short, quick)), Some((long, slow))) => {
+                quick + (slow - quick) * (wanted - short) / (long - short)
+            }
+            (None, None) => 0.0,
+        }
+    }
+
+    pub(super) fn complaint(&self) -> Option<String> {
+        let growing = self.numbers.is_sorted_by(|a, b| a < b) && self.numbers.first().is_some_and(|n| *n > 0);
+        let positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
+        if self.workers < 2 {
+            Some(format!("network.measured.workers has to be at least 2, not {}", self.workers))
+        } else if !growing {
+            Some("network.measured.numbers has to grow from at least 1".to_owned())
+        } else if self.numbers.len() != self.seconds.len() || self.numbers.len() != self.in_a_row.len() {
+            Some("network.measured.numbers, .seconds and .in_a_row have to be equally many".to_owned())
+        } else if !positive(&self.seconds)
+            || !positive(&self.in_a_row)
+            || !positive(&[self.latency, self.bandwidth])
+        {
+            Some("network.measured has to have positive times, latency and bandwidth".to_owned())
+        } else {
+            None
+        }
+    }
+}
+
+impl Cluster {
+    /// A cluster of the machines that measured themselves.
+    pub fn measured(measurement: &Measurement) -> Cluster {
+        let machines = &measurement.machines;
+        let mean = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>() / machines.len() as f64;
+        let here = Machine { flops: mean(|machine| machine.flops), bytes: mean(|machine| machine.bytes) };
+        let sums = MeasuredSums {
+            workers: measurement.ranks.len(),
+            latency: measurement.latency,
+            bandwidth: measurement.bandwidth,
+            numbers: measurement.sums.iter().map(|sum| sum.numbers).collect(),
+            seconds: measurement.sums.iter().map(|sum| sum.seconds).collect(),
+            in_a_row: measurement.sums.iter().map(|sum| sum.seconds_in_a_row).collect(),
+        };
+        Cluster {
+            network: Network {
+                latency: measurement.latency,
+                bandwidth: measurement.bandwidth,
+                collective: Collective::Ring,
+                measured: (sums.workers > 1).then_some(sums),
+            },
+            stragglers: Stragglers::default(),
+            machines: hosts(measurement, here),
+            here,
+        }
+    }
+
+    /// As a cluster file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a cluster is plain data")
+    }
+}
+
+/// One entry for each host, with a core for each of its ranks.
+fn hosts(measurement: &Measurement, here: Machine) -> Vec<MachineType> {
+    let mut hosts: Vec<MachineType> = Vec::new();
+    for (rank, machine) in measurement.ranks.iter().zip(&measurement.machines) {
+        let speed = machine.flops / here.flops;
+        match hosts.last_mut().filter(|host| host.name == rank.host) {
+            Some(host) => {
+                let cores = host.cores as f64;
+                host.speed = (host.speed * cores + speed) / (cores + 1.0);
+                host.cores += 1;
+            }
+            None => hosts.push(MachineType {
+                name: rank.host.clone(),
+                count: 1,
+                speed,
+                cores: 1,
+                memory: None,
+                price: None,
+            }),
+        }
+    }
+    hosts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured() -> Network {
+        let measured = MeasuredSums {
+            workers: 4,
+            latency: 1e-4,
+            bandwidth: 1e8,
+            numbers: vec![1, 1000, 3000],
+            seconds: vec![1e-3, 2e-3, 6e-3],
+            in_a_row: vec![1e-3, 4e-3, 6e-3],
+        };
+        Network { latency: 1e-4, bandwidth: 1e8, collective: Collective::Ring, measured: Some(measured) }
+    }
+
+    fn check(network: &Network, workers: usize, numbers: usize, expect: f64) {
+        let seconds = network.sum_seconds(workers, numbers);
+        assert!((seconds - expect).abs() < 1e-12, "{seconds} for {numbers} numbers on {workers}");
+    }
+
+    #[test]
+    fn what_was_measured_is_given_back() {
+        check(&measured(), 4, 1, 1e-3);
+        check(&measured(), 4, 1000, 2e-3);
+        check(&measured(), 4, 2000, 4e-3);
+        check(&measured(), 4, 6000, 12e-3);
+        check(&measured(), 1, 6000, 0.0);
+    }
+
+    #[test]
+    fn a_row_of_sums_may_take_longer() {
+        assert_eq!(measured().sum_seconds_in_a_row(4, 1000), 4e-3);
+        assert_eq!(Network::default().sum_seconds_in_a_row(4, 1000), 0.0);
+    }
+
+    #[test]
+    fn another_network_changes_its_part_only() {
+        // 1 ms of messages and 5 ms of transfer.
+        check(&Network { bandwidth: 5e7, ..measured() }, 4, 3000, 11e-3);
+        check(&Network { latency: 2e-4, ..measured() }, 4, 3000, 7e-3);
+    }
+
+    #[test]
+    fn other_numbers_of_workers_follow_the_ring() {
+        // Twice around: 14 messages instead of 6, and 7/4 of the buffer instead of 6/4.
+        check(&measured(), 8, 3000, 1e-3 * 14.0 / 6.0 + 5e-3 * 7.0 / 6.0);
+    }
+
+    #[test]
+    fn damaged_figures_are_refused() {
+        let broken: [fn(&mut MeasuredSums); 5] = [
+            |sums| sums.workers = 1,
+            |sums| sums.numbers = vec![1, 1, 3],
+            |sums| sums.seconds = vec![1.0],
+            |sums| sums.seconds[1] = -1.0,
+            |sums| sums.bandwidth = 0.0,
+        ];
+        for (at, damage) in broken.into_iter().enumerate() {
+            let mut sums = measured().measured.unwrap();
+            assert_eq!(sums.complaint(), None);
+            damage(&mut sums);
+            assert!(sums.complaint().is_some(), "damage {at}");
+        }
+    }
+
+    #[test]
+    fn a_measured_cluster_is_a_cluster_file() {
+        let rank = |host: &str| crate::protocol::Rank { host: host.to_owned(), pid: 1 };
+        let machine = |flops| Machine { flops, bytes: 1e9 };
+        let measurement = Measurement {
+            protocol: 1,
+            version: "0".to_owned(),
+            ranks: vec![rank("a"), rank("a"), rank("b")],
+            machines: vec![machine(1e9), machine(1e9), machine(4e9)],
+            latency: 1e-4,
+            bandwidth: 1e8,
+            sums: vec![crate::protocol::MeasuredSum {
+                numbers: 1,
+                seconds: 1e-3,
+                seconds_in_a_row: 1e-3,
+                bare_seconds: 1e-3,
+            }],
+        };
+        let cluster = Cluster::measured(&measurement);
+        assert_eq!(Cluster::from_toml("file", &cluster.to_toml()).unwrap(), cluster);
+        let shapes: Vec<_> =
+            cluster.machines.iter().map(|host| (host.name.as_str(), host.cores, host.speed)).collect();
+        assert_eq!(shapes, [("a", 2, 0.5), ("b", 1, 2.0)]);
+    }
+}

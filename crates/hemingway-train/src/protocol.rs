@@ -1,0 +1,187 @@
+//! How a program outside this process trains for it: one job in, JSON lines out.
+//!
+//! The program gets its [`ExternalJob`] as one line of JSON (a file, or the first line of its standard input), and
+//! answers with [`Message`]s, one per line, on its standard output. It reads [`Command`]s from the rest of its
+//! standard input; the end of that input means that whoever asked is gone, and the program ends too. A [`Failure`] is
+//! one line on standard error, from whichever rank it happened on. `docs/protocol.md` describes all this for those
+//! who write an engine of their own.
+
+use hemingway_data::{Labels, LoadOptions, Transform};
+use serde::{Deserialize, Serialize};
+
+use crate::{Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules};
+
+/// The version of this protocol. Programs that speak another one are refused.
+pub const PROTOCOL: u32 = 1;
+
+/// What an external engine is asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExternalJob {
+    /// [`PROTOCOL`] of whoever asks.
+    pub protocol: u32,
+    /// The training data.
+    pub data: Source,
+    /// What to minimise on it.
+    pub problem: Problem,
+    /// All randomness comes from here.
+    pub seed: u64,
+    /// How much to spend on scoring.
+    pub scoring: Scoring,
+    /// Checkpoints are at least this far apart in wall time; none without it.
+    #[serde(default)]
+    pub checkpoint_every: Option<Seconds>,
+    /// One after the other, each from the model of the one before.
+    pub stages: Vec<Stage>,
+    /// The state of a [`Message::Checkpoint`] to begin from, in the first stage.
+    #[serde(default)]
+    pub checkpoint: Option<String>,
+}
+
+/// Data and how to read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// A file, or the name of embedded or generated data.
+    pub spec: String,
+    /// How to read it.
+    #[serde(default)]
+    pub options: LoadOptions,
+    /// Whether each row is scaled to length 1.
+    #[serde(default)]
+    pub normalise_rows: bool,
+    /// Whether each column is scaled to standard deviation 1.
+    #[serde(default)]
+    pub standardise: bool,
+}
+
+/// A part of a run with one algorithm on so many workers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// Its hyperparameters.
+    #[serde(default)]
+    pub parameters: Parameters,
+    /// On how many workers; at most as many as were started.
+    pub workers: usize,
+    /// When to end.
+    pub stop: StopRules,
+}
+
+/// What an external engine says, in this order: hello, then for each stage loaded, any number of points and
+/// checkpoints, and finished.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Message {
+    /// All ranks are there.
+    Hello {
+        /// [`PROTOCOL`] of the engine.
+        protocol: u32,
+        /// The version of its program.
+        version: String,
+        /// Where the ranks are, in their order.
+        ranks: Vec<Rank>,
+    },
+    /// The data has been read and scaled.
+    Loaded(Loaded),
+    /// A round was scored.
+    Point(Point),
+    /// A state to begin from, should the run be interrupted. It is the engine's own business what it looks like.
+    Checkpoint {
+        /// Rounds finished.
+        round: u64,
+        /// To be handed back in [`ExternalJob::checkpoint`].
+        state: String,
+    },
+    /// A stage has ended.
+    Finished {
+        /// How; without duals.
+        run: Run,
+        /// How well its model predicts the training data.
+        quality: Quality,
+    },
+}
+
+/// A process of an external engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// The machine it runs on.
+    pub host: String,
+    /// Its process number there.
+    pub pid: u32,
+}
+
+/// What an external engine found in the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Number of examples.
+    pub rows: usize,
+    /// Number of features.
+    pub features: usize,
+    /// Number of values that are not zero.
+    pub nonzeros: usize,
+    /// What the targets stand for.
+    pub labels: Labels,
+    /// What was done to the features.
+    pub transform: Transform,
+    /// Reading the data.
+    pub load_seconds: f64,
+    /// Scaling it.
+    pub transform_seconds: f64,
+}
+
+/// What whoever asked may say while the engine runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// End after this round, with everything that belongs to an end.
+    Stop,
+}
+
+/// Why an external engine cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename = "failed")]
+pub struct Failure {
+    /// Where it happened.
+    pub rank: usize,
+    /// The machine of that rank.
+    pub host: String,
+    /// Whether the job or its data is at fault, rather than the engine.
+    pub bad_input: bool,
+    /// What happened and what to do next.
+    pub message: String,
+}
+
+/// What an external engine measured of its machines and their network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// [`PROTOCOL`] of the engine.
+    pub protocol: u32,
+    /// The version of its program.
+    pub version: String,
+    /// Where the ranks are, in their order.
+    pub ranks: Vec<Rank>,
+    /// How fast each is, while all compute.
+    pub machines: Vec<Machine>,
+    /// Seconds before a message arrives.
+    pub latency: f64,
+    /// Bytes per second of a long message.
+    pub bandwidth: f64,
+    /// What sums over all ranks take.
+    pub sums: Vec<MeasuredSum>,
+}
+
+/// What one sum over all ranks took: medians of several.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredSum {
+    /// The length of the buffer.
+    pub numbers: usize,
+    /// Through the engine.
+    pub seconds: f64,
+    /// The mean of a long row of them.
+    pub seconds_in_a_row: f64,
+    /// By a bare call, for comparison.
+    pub bare_seconds: f64,
+}

@@ -1,0 +1,113 @@
+//! Which command starts the ranks.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::hosts::Hosts;
+use crate::Error;
+
+/// The worker's program, beside this one or on the path.
+const WORKER: &str = "hemingway-worker";
+
+/// How ranks are started: by the user's own words, by what the allocation offers, or by `mpirun`.
+#[derive(Debug, Clone)]
+pub(super) struct Launcher {
+    words: Vec<String>,
+    chosen: bool,
+    worker: PathBuf,
+}
+
+impl Launcher {
+    pub(super) fn new(asked: Option<&str>) -> Result<Launcher, Error> {
+        let words = match asked {
+            Some(text) => shlex::split(text)
+                .filter(|words| !words.is_empty())
+                .ok_or_else(|| Error::LauncherWords { text: text.to_owned() })?,
+            // Inside a Slurm allocation srun knows the nodes; mpirun finds those of other schedulers by itself.
+            None if env::var_os("SLURM_JOB_ID").is_some() && on_path("srun").is_some() => {
+                vec!["srun".to_owned()]
+            }
+            None => vec!["mpirun".to_owned()],
+        };
+        Ok(Launcher { words, chosen: asked.is_some(), worker: worker()? })
+    }
+
+    /// The program that is run.
+    pub(super) fn program(&self) -> &str {
+        &self.words[0]
+    }
+
+    fn is_srun(&self) -> bool {
+        Path::new(self.program()).file_name().is_some_and(|name| name == "srun")
+    }
+
+    /// The command that starts so many ranks of the worker.
+    pub(super) fn ranks(&self, workers: usize, hosts: Option<&Hosts>, job: &str) -> Result<Command, Error> {
+        let mut command = self.on(hosts)?;
+        command.arg("-n").arg(workers.to_string()).arg(&self.worker).arg(job);
+        Ok(command)
+    }
+
+    /// The command that tells whether a host can be reached.
+    pub(super) fn probe(&self, host: &str) -> Command {
+        let mut command = self.begin();
+        command.args(["--host", host, "-n", "1", "true"]);
+        command
+    }
+
+    fn on(&self, hosts: Option<&Hosts>) -> Result<Command, Error> {
+        let mut command = self.begin();
+        match hosts {
+            Some(_) if self.is_srun() => return Err(Error::HostsWithSrun),
+            Some(hosts) => {
+                command.arg("--host").arg(hosts.list());
+            }
+            // More ranks than cores is slow, but it is what was asked for.
+            None => {
+                command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+            }
+        }
+        Ok(command)
+    }
+
+    /// Settings go into the environment, which every MPI but the one they are meant for ignores.
+    fn begin(&self) -> Command {
+        let mut command = Command::new(self.program());
+        command.args(&self.words[1..]);
+        let mut set = |name: &str, value: &str| {
+            if env::var_os(name).is_none() {
+                command.env(name, value);
+            }
+        };
+        // Containers know no other user than root.
+        set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        // A host that has vanished is noticed within seconds.
+        set("OMPI_MCA_oob_tcp_keepalive_time", "3");
+        set("OMPI_MCA_oob_tcp_keepalive_intvl", "1");
+        set("OMPI_MCA_oob_tcp_keepalive_probes", "3");
+        if !self.chosen {
+            // ssh asks nobody for a password, and does not wait for hosts that are not there.
+            set("OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=5");
+        }
+        command
+    }
+}
+
+/// `HEMINGWAY_WORKER`, beside this program, or on the path.
+fn worker() -> Result<PathBuf, Error> {
+    if let Some(named) = env::var_os("HEMINGWAY_WORKER").map(PathBuf::from) {
+        return if named.is_file() { Ok(named) } else { Err(Error::NoWorkerProgram { tried: named }) };
+    }
+    let beside = env::current_exe().ok().map(|program| program.with_file_name(WORKER));
+    beside
+        .filter(|program| program.is_file())
+        .or_else(|| on_path(WORKER))
+        .ok_or_else(|| Error::NoWorkerProgram { tried: PathBuf::from(WORKER) })
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}

@@ -1,0 +1,153 @@
+//! A launcher at work: what it and its ranks say, and how it ends.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Lines of the launcher's own words that are kept for a message.
+const KEPT: usize = 12;
+/// Once the launcher has ended, its last words are waited for no longer than this.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often someone who waits looks up.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+/// A running launcher. Dropping it ends the launcher and, with it, every rank.
+pub(super) struct Process {
+    child: Child,
+    commands: Option<ChildStdin>,
+    output: Receiver<String>,
+    errors: Receiver<String>,
+    readers: Vec<JoinHandle<()>>,
+    said: VecDeque<String>,
+    ended: Option<(ExitStatus, Instant)>,
+}
+
+/// What there is to hear.
+pub(super) enum Heard {
+    /// A line of output.
+    Line(String),
+    /// Nothing for now.
+    Silence,
+    /// Nothing more, ever.
+    End(ExitStatus),
+}
+
+impl Process {
+    pub(super) fn start(mut command: Command) -> std::io::Result<Process> {
+        // A group of its own: Ctrl-C is for us, and the ranks then end in good order.
+        let command = command.process_group(0);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let ((send_output, output), (send_errors, errors)) = (channel(), channel());
+        let readers = [
+            child.stdout.take().map(|output| pass_on(output, send_output)),
+            child.stderr.take().map(|errors| pass_on(errors, send_errors)),
+        ];
+        let commands = child.stdin.take();
+        let readers = readers.into_iter().flatten().collect();
+        Ok(Process { child, commands, output, errors, readers, said: VecDeque::new(), ended: None })
+    }
+
+    /// Writes a line to rank 0. A launcher that is gone is noticed by whoever listens.
+    pub(super) fn tell(&mut self, line: &str) {
+        if let Some(commands) = &mut self.commands {
+            let _ = commands.write_all(line.as_bytes()).and_then(|()| commands.write_all(b"\n"));
+            let _ = commands.flush();
+        }
+    }
+
+    /// The next line of output, for a little while.
+    pub(super) fn listen(&mut self) -> Heard {
+        match self.output.recv_timeout(LOOK_UP) {
+            Ok(line) => Heard::Line(line),
+            Err(problem) => {
+                if self.ended.is_none()
+                    && let Ok(Some(status)) = self.child.try_wait()
+                {
+                    self.ended = Some((status, Instant::now()));
+                }
+                match self.ended {
+                    Some((status, since))
+                        if problem == RecvTimeoutError::Disconnected || since.elapsed() > LAST_WORDS =>
+                    {
+                        Heard::End(status)
+                    }
+                    _ => {
+                        if problem == RecvTimeoutError::Disconnected {
+                            std::thread::sleep(LOOK_UP);
+                        }
+                        Heard::Silence
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lines on standard error since the last call.
+    pub(super) fn errors(&mut self) -> Vec<String> {
+        let lines: Vec<String> = self.errors.try_iter().collect();
+        for line in &lines {
+            if self.said.len() == KEPT {
+                self.said.pop_front();
+            }
+            self.said.push_back(line.clone());
+        }
+        lines
+    }
+
+    /// The last of what was said on standard error.
+    pub(super) fn last_words(&mut self) -> Vec<String> {
+        self.errors();
+        self.said.iter().cloned().collect()
+    }
+}
+
+impl Drop for Process {
+    /// Ends whatever is left: politely, so that the launcher can end its ranks elsewhere, then not.
+    fn drop(&mut self) {
+        drop(self.commands.take());
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let signal = |signal: Signal| group.map(|group| kill_process_group(group, signal));
+        if self.ended.is_none() {
+            let _ = signal(Signal::TERM);
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(3) && matches!(self.child.try_wait(), Ok(None)) {
+                std::thread::sleep(LOOK_UP);
+            }
+        }
+        let _ = signal(Signal::KILL);
+        let _ = self.child.wait();
+        for reader in self.readers.drain(..) {
+            // A rank that still holds the pipe would hold us as well.
+            if reader.is_finished() {
+                let _ = reader.join();
+            }
+        }
+    }
+}
+
+fn pass_on(from: impl Read + Send + 'static, to: Sender<String>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut lines = BufReader::new(from).split(b'\n');
+        while let Some(Ok(line)) = lines.next() {
+            if to.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// How a process ended, in words.
+pub(super) fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
