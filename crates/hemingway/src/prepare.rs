@@ -37,9 +37,9 @@ pub(crate) enum Means {
     /// Other processes, which wait for the word.
     Ranks {
         /// Those that were started.
-        started: Ranks,
+        started: Box<Ranks>,
         /// How to start them again.
-        setup: Setup,
+        setup: Box<Setup>,
     },
 }
 
@@ -126,7 +126,7 @@ fn have_it_read(
         load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
         transform_seconds: loaded.transform_seconds,
     };
-    Ok((ready, Means::Ranks { started: ranks, setup }))
+    Ok((ready, Means::Ranks { started: Box::new(ranks), setup: Box::new(setup) }))
 }
 
 /// How to read data, from the words of the command line.

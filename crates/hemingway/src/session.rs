@@ -132,7 +132,7 @@ impl Task<'_> {
     fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
         match means {
             Means::Here { engine, data } => self.train_here(engine.as_ref(), &data, from.as_ref(), watch),
-            Means::Ranks { started, setup } => self.train_on_ranks(started, setup, watch),
+            Means::Ranks { started, setup } => self.train_on_ranks(*started, *setup, watch),
         }
     }
 

@@ -61,11 +61,11 @@ pub fn hemingway() -> PathBuf {
     static BUILT: std::sync::Once = std::sync::Once::new();
     let program = worker().with_file_name("hemingway");
     BUILT.call_once(|| {
+        // The profile of the tests, so that nothing is built twice.
+        let release = worker().components().any(|part| part.as_os_str() == "release");
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "hemingway-cli"]);
-        if worker().components().any(|part| part.as_os_str() == "release") {
-            build.arg("--release");
-        }
+        build.args(["build", "--quiet", "-p", "hemingway-cli", "--profile"]);
+        build.arg(if release { "release" } else { "test" });
         assert!(build.status().expect("cargo").success(), "hemingway-cli does not build");
     });
     program
