@@ -276,25 +276,40 @@ pub struct Ranks {
     pub launcher: Option<String>,
 }
 
-/// Measure the machines and the network of an MPI cluster, for simulations of it.
+/// Measure an MPI cluster, for simulations of it: its machines, its network, and the algorithms on some data.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  hemingway calibrate --workers 4 --hosts hosts > cluster.toml
-  hemingway train data.libsvm --workers 4 --cluster cluster.toml")]
+  hemingway calibrate data.libsvm --workers 4 --hosts hosts --output cluster.toml
+  hemingway train data.libsvm --workers 4 --cluster cluster.toml --rounds 50")]
 pub struct Calibrate {
+    /// The data to measure the algorithms on; the embedded digits if there is none
+    #[arg(value_name = "DATA")]
+    pub data: Option<String>,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// The label that becomes +1; with more than two classes it is one against the rest
+    #[arg(long, value_name = "LABEL", help_heading = "Data")]
+    pub positive: Option<String>,
+
+    /// hinge, smoothed-hinge, logistic or squared
+    #[arg(long, default_value = "logistic", help_heading = "Problem")]
+    pub loss: Loss,
+
     /// How many workers take part
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Machines")]
     pub workers: usize,
 
     #[command(flatten)]
     pub ranks: Ranks,
 
     /// Where the cluster file goes [default: printed]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Print what was measured as one JSON object instead
+    /// Print one JSON object instead
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
 }

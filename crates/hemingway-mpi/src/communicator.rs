@@ -165,6 +165,12 @@ impl<'a> Communicator<'a> {
         ranges.map(|range| all[range].to_vec()).collect()
     }
 
+    /// Everyone's number, in the order of ranks, on every rank.
+    pub fn gather_numbers(&self, mine: f64) -> Vec<f64> {
+        let all = self.gather(&mine.to_le_bytes());
+        all.iter().filter_map(|bytes| bytes.first_chunk().map(|chunk| f64::from_le_bytes(*chunk))).collect()
+    }
+
     /// Begins to send a message.
     pub fn send(&self, to: usize, message: Vec<f64>) -> Sending {
         let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");

@@ -4,6 +4,7 @@ mod communicator;
 mod guard;
 mod measure;
 mod selftest;
+mod speech;
 mod train;
 mod transport;
 
@@ -23,9 +24,9 @@ struct Arguments {
     #[arg(value_name = "JOB", required_unless_present_any = ["measure", "check"])]
     job: Option<PathBuf>,
 
-    /// Measure kernels and network, and print them as one JSON object
-    #[arg(long, conflicts_with = "job")]
-    measure: bool,
+    /// Measure kernels and network, with sums of these lengths among others
+    #[arg(long, value_name = "LENGTHS", num_args = 0.., conflicts_with = "job")]
+    measure: Option<Vec<usize>>,
 
     /// Check that the ranks can talk to one another
     #[arg(long, conflicts_with_all = ["job", "measure"])]
@@ -39,7 +40,7 @@ fn main() {
     let world = mpi.world();
     let outcome = match &arguments.job {
         Some(job) => train::run(&world, job),
-        None if arguments.measure => measure::run(&world),
+        None if arguments.measure.is_some() => measure::run(&world, &arguments.measure.unwrap_or_default()),
         None => selftest::run(&world),
     };
     if let Err(error) = outcome {

@@ -1,6 +1,6 @@
 //! A job from its first line to its last message.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -9,13 +9,14 @@ use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hemingway_data::{Part, Together, Transform, load_part};
-use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Rank, Stage};
+use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Stage};
 use hemingway_train::{
     Checkpoint, Event, Job, Local, Model, Problem, Quality, Run, Start, Transport, Worker, drive, predict,
 };
 
 use crate::communicator::Communicator;
 use crate::guard;
+use crate::speech::{greet, say};
 use crate::transport::Ranks;
 
 /// Set when whoever asked wants the run to end.
@@ -126,25 +127,6 @@ fn check(job: &ExternalJob, started: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn greet(world: &Communicator) -> anyhow::Result<()> {
-    let me = Rank { host: guard::host(), pid: std::process::id() };
-    let ranks = world.gather(&serde_json::to_vec(&me)?);
-    let ranks = ranks.iter().map(|rank| serde_json::from_slice(rank)).collect::<Result<Vec<Rank>, _>>()?;
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    say(world.rank(), &Message::Hello { protocol: PROTOCOL, version, ranks })
-}
-
-/// Rank 0 speaks for all.
-fn say(rank: usize, message: &Message) -> anyhow::Result<()> {
-    if rank > 0 {
-        return Ok(());
-    }
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    let mut output = std::io::stdout().lock();
-    output.write_all(&line).and_then(|()| output.flush()).context("nobody reads what this worker says")
-}
-
 fn read_checkpoint(state: &str) -> anyhow::Result<Checkpoint> {
     let damaged =
         |error: &dyn std::fmt::Display| BadJob(format!("the checkpoint in the job is damaged: {error}"));
@@ -199,6 +181,9 @@ impl Share<'_> {
             let mut worker = Worker::new(local, job.seed, &mut ranks);
             drive(&mut worker, &task, begun, &mut |event| tell(event).map_err(refuse))?
         };
+        let mut seconds = [run.as_ref().map_or(0.0, |run| run.seconds.0 - start.seconds().0)];
+        ranks.broadcast(0, &mut seconds)?;
+        let profile = ranks.profile(seconds[0]);
         let mut weights = run.as_ref().map_or_else(
             || vec![0.0; part.dataset.matrix.columns() + usize::from(job.problem.bias)],
             |run| run.model.weights.clone(),
@@ -209,7 +194,10 @@ impl Share<'_> {
         let quality = Quality::from_sum(&part.dataset.labels, sum[0], part.total_rows);
         if let Some(run) = &run {
             let model = Model { duals: None, ..run.model.clone() };
-            say(0, &Message::Finished { run: Run { model, ..run.clone() }, quality })?;
+            say(
+                0,
+                &Message::Finished { run: Run { model, ..run.clone() }, quality, profile: Some(profile) },
+            )?;
         }
         Ok(run)
     }

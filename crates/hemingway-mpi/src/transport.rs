@@ -1,6 +1,7 @@
 //! The seam of all engines, over MPI.
 
 use hemingway_data::{Error as DataError, Together};
+use hemingway_train::protocol::Profile;
 use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
 
 use crate::communicator::{Communicator, Sending};
@@ -9,6 +10,9 @@ use crate::communicator::{Communicator, Sending};
 pub struct Ranks<'a, 'b> {
     communicator: &'b Communicator<'a>,
     watch: Stopwatch,
+    /// Work and sums while the watch was running.
+    work: Work,
+    summing: Seconds,
     /// Messages that may still be read from.
     sending: Vec<Sending>,
 }
@@ -16,7 +20,19 @@ pub struct Ranks<'a, 'b> {
 impl<'a, 'b> Ranks<'a, 'b> {
     /// Begins with so much training time already spent.
     pub fn new(communicator: &'b Communicator<'a>, spent: Seconds) -> Ranks<'a, 'b> {
-        Ranks { communicator, watch: Stopwatch::running(spent), sending: Vec::new() }
+        let (work, summing) = (Work::default(), Seconds(0.0));
+        Ranks { communicator, watch: Stopwatch::running(spent), work, summing, sending: Vec::new() }
+    }
+
+    /// Where the time of so many seconds of training went. Everyone has to call this.
+    pub fn profile(&self, seconds: f64) -> Profile {
+        let mut mean = [self.work.flops, self.work.bytes].map(|work| work / self.size() as f64);
+        self.communicator.sum(&mut mean);
+        // Whoever is the last to come waits least: what it waits for is the sum itself.
+        let waits = self.communicator.gather_numbers(self.summing.0);
+        let sum_seconds = waits.into_iter().fold(f64::INFINITY, f64::min);
+        let work = Work { flops: mean[0], bytes: mean[1] };
+        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds }
     }
 }
 
@@ -33,7 +49,11 @@ impl Transport for Ranks<'_, '_> {
         self.watch.now()
     }
 
-    fn charge(&mut self, _: Work) {}
+    fn charge(&mut self, work: Work) {
+        if self.watch.is_running() {
+            self.work += work;
+        }
+    }
 
     fn clock(&mut self, running: bool) {
         self.watch.set(running);
@@ -41,7 +61,9 @@ impl Transport for Ranks<'_, '_> {
 
     /// MPI adds in an order of its own, the same on every rank.
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
+        let before = self.watch.now();
         self.communicator.sum(buffer);
+        self.summing.0 += self.watch.now().0 - before.0;
         Ok(())
     }
 

@@ -85,7 +85,7 @@ impl<'a> Local<'a> {
 
     /// Adds to the meter: `values` stored values were read and each used for a multiplication and an addition.
     pub(crate) fn meter(&mut self, values: f64) {
-        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
+        let Work { flops, bytes } = self.cost_per_value();
         self.work += Work { flops: values * flops, bytes: values * bytes };
     }
 
@@ -104,9 +104,19 @@ impl<'a> Local<'a> {
         std::mem::take(&mut self.work)
     }
 
+    /// A stored value read and used once. Weights that sparse rows pick from a long vector are not in the first cache.
+    fn cost_per_value(&self) -> Work {
+        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
+        let far = match self.matrix {
+            Matrix::Sparse(_) => (self.features() as f64 / NEAR_WEIGHTS).max(1.0).log2(),
+            Matrix::Dense(_) => 0.0,
+        };
+        Work { flops: flops * (1.0 + FAR_WEIGHTS * far), bytes }
+    }
+
     /// What one pass of predictions and losses will be metered as.
     pub(crate) fn cost_of_a_pass(&self) -> Work {
-        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
+        let Work { flops, bytes } = self.cost_per_value();
         let (values, rows) = (self.stored() as f64, self.rows() as f64);
         let per_row = ROW_FLOPS + 3.0 * self.problem.loss.flops();
         Work { flops: values * flops + rows * per_row, bytes: values * bytes }
@@ -433,6 +443,10 @@ impl<'a> Local<'a> {
     }
 }
 
+/// This many weights are in the first cache,
+const NEAR_WEIGHTS: f64 = 4096.0;
+/// and each doubling of their number makes a value cost this share more.
+const FAR_WEIGHTS: f64 = 0.28;
 /// What looking at one row costs in a plain pass, in operations on sparse data in cache,
 const ROW_FLOPS: f64 = 30.0;
 /// and when a step is taken in between, which waits for itself.

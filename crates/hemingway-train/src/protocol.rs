@@ -9,7 +9,7 @@
 use hemingway_data::{Labels, LoadOptions, Transform};
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules};
+use crate::{Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work};
 
 /// The version of this protocol. Programs that speak another one are refused.
 pub const PROTOCOL: u32 = 1;
@@ -95,12 +95,17 @@ pub enum Message {
         /// To be handed back in [`ExternalJob::checkpoint`].
         state: String,
     },
+    /// What was asked to be measured, in place of training.
+    Measured(Measurement),
     /// A stage has ended.
     Finished {
         /// How; without duals.
         run: Run,
         /// How well its model predicts the training data.
         quality: Quality,
+        /// Where the time went, if the engine knows.
+        #[serde(default)]
+        profile: Option<Profile>,
     },
 }
 
@@ -154,15 +159,20 @@ pub struct Failure {
     pub message: String,
 }
 
+/// Where the training time of a run went.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Profile {
+    /// What a rank was metered to compute, in the mean.
+    pub work: Work,
+    /// What the ranks computed while others waited.
+    pub compute_seconds: f64,
+    /// What sums took beyond that.
+    pub sum_seconds: f64,
+}
+
 /// What an external engine measured of its machines and their network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// [`PROTOCOL`] of the engine.
-    pub protocol: u32,
-    /// The version of its program.
-    pub version: String,
-    /// Where the ranks are, in their order.
-    pub ranks: Vec<Rank>,
     /// How fast each is, while all compute.
     pub machines: Vec<Machine>,
     /// Seconds before a message arrives.

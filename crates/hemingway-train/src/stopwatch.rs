@@ -24,6 +24,11 @@ impl Stopwatch {
         Seconds((self.before + running).as_secs_f64())
     }
 
+    /// Whether it counts.
+    pub fn is_running(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Stops or starts it.
     pub fn set(&mut self, running: bool) {
         if let Some(since) = self.since.take() {

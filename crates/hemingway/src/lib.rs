@@ -28,6 +28,7 @@
 //! This crate is the only one that touches the database, and it prints nothing: whoever calls it watches through
 //! [`Watch`].
 
+mod calibrate;
 mod default_choice;
 mod error;
 mod model_file;
@@ -41,13 +42,13 @@ mod request;
 mod session;
 mod store;
 
+pub use calibrate::calibrate_cluster;
 pub use default_choice::{Choice, choose};
 pub use error::Error;
 pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
 pub use place::Place;
 pub use predict::{Predictions, predict};
-pub use ranks::measure_ranks;
 pub use report::{DatasetSummary, TrainReport};
 pub use request::{Changes, DataRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};

@@ -96,13 +96,7 @@ fn have_it_read(
     problem: Problem,
     algorithm: Box<dyn Algorithm>,
 ) -> Result<(Ready, Means), Error> {
-    let source = Source {
-        spec: request.data.spec.clone(),
-        options: train_options(request)?,
-        normalise_rows: request.data.normalise_rows,
-        standardise: request.data.standardise,
-    };
-    let setup = Setup::new(request, choice, problem, source)?;
+    let setup = set_up_ranks(request, choice)?;
     let ranks = setup.start(from)?;
     let loaded = ranks.loaded.clone();
     let summary = DatasetSummary {
@@ -127,6 +121,17 @@ fn have_it_read(
         transform_seconds: loaded.transform_seconds,
     };
     Ok((ready, Means::Ranks { started: Box::new(ranks), setup: Box::new(setup) }))
+}
+
+/// Ranks that will read the data of a request.
+pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Setup, Error> {
+    let source = Source {
+        spec: request.data.spec.clone(),
+        options: train_options(request)?,
+        normalise_rows: request.data.normalise_rows,
+        standardise: request.data.standardise,
+    };
+    Setup::new(request, choice, problem(request)?, source)
 }
 
 /// How to read data, from the words of the command line.

@@ -3,24 +3,31 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use hemingway::Cluster;
+use hemingway::{DataRequest, TrainRequest};
 
 use crate::arguments::Calibrate;
-use crate::commands::train::ranks;
+use crate::commands::train::{ranks, reading};
 use crate::output;
 
 pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
-    let measurement = hemingway::measure_ranks(&ranks(arguments.ranks), arguments.workers)?;
-    if arguments.json {
-        output::json(&serde_json::to_value(&measurement)?)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let text = Cluster::measured(&measurement).to_toml();
+    let defaults = TrainRequest::default();
+    let spec = arguments.data.unwrap_or(defaults.data.spec.clone());
+    let data = DataRequest { positive: arguments.positive, ..reading(spec, arguments.reading) };
+    let request = TrainRequest {
+        data,
+        loss: arguments.loss,
+        workers: Some(arguments.workers),
+        ranks: ranks(arguments.ranks),
+        ..defaults
+    };
+    let cluster = hemingway::calibrate_cluster(request)?;
     match &arguments.output {
+        _ if arguments.json => output::json(&serde_json::to_value(&cluster)?)?,
         Some(file) => {
-            std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?
+            std::fs::write(file, cluster.to_toml())
+                .with_context(|| format!("cannot write {}", file.display()))?;
         }
-        None => output::text(&text)?,
+        None => output::text(&cluster.to_toml())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! The machines and network that the simulated engine pretends: from a TOML file, or measured here.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -25,6 +26,9 @@ pub struct Cluster {
     /// The machine that relative speeds refer to.
     #[serde(default)]
     pub here: Machine,
+    /// How many times longer the rounds of an algorithm compute than their metered work says, where that was measured.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub algorithms: BTreeMap<String, f64>,
 }
 
 /// The speed of one core, in the units that kernels meter.
@@ -126,6 +130,7 @@ impl Cluster {
             stragglers: Stragglers::default(),
             machines: Vec::new(),
             here: machine,
+            algorithms: BTreeMap::new(),
         }
     }
 
@@ -162,6 +167,9 @@ impl Cluster {
             complaints.push(positive(&format!("speed of {name}"), *speed));
             complaints.push(positive(&format!("count of {name}"), *count as f64));
             complaints.push(positive(&format!("cores of {name}"), *cores as f64));
+        }
+        for (name, factor) in &self.algorithms {
+            complaints.push(positive(&format!("algorithms.{name}"), *factor));
         }
         complaints.into_iter().flatten().next()
     }
@@ -369,6 +377,7 @@ mod tests {
         check_refused("[here]\nflops = 0.0\nbytes = 1e9", &["here.flops", "0"]);
         check_refused("[[machines]]\nname = \"slow\"\ncount = 1\nspeed = 0.0", &["slow", "positive", "0"]);
         check_refused("[[machines]]\nname = \"a\"\ncount = -1", &["-1"]);
+        check_refused("[algorithms]\ncocoa = -0.5", &["algorithms.cocoa", "-0.5"]);
     }
 
     #[test]

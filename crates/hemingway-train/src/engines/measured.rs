@@ -1,9 +1,11 @@
 //! A cluster as it was measured by its own ranks.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::cluster::{Cluster, Collective, Machine, MachineType, Network, Stragglers};
-use crate::protocol::Measurement;
+use crate::protocol::{Measurement, Profile, Rank};
 
 /// What sums over so many workers cost, by their length. They take the place of the formulas, which know nothing of
 /// buffers, bursts and the algorithms that an MPI changes between. Other numbers of workers, latencies and bandwidths
@@ -86,13 +88,13 @@ impl MeasuredSums {
 }
 
 impl Cluster {
-    /// A cluster of the machines that measured themselves.
-    pub fn measured(measurement: &Measurement) -> Cluster {
+    /// A cluster of the ranks that measured themselves.
+    pub fn measured(ranks: &[Rank], measurement: &Measurement) -> Cluster {
         let machines = &measurement.machines;
         let mean = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>() / machines.len() as f64;
         let here = Machine { flops: mean(|machine| machine.flops), bytes: mean(|machine| machine.bytes) };
         let sums = MeasuredSums {
-            workers: measurement.ranks.len(),
+            workers: ranks.len(),
             latency: measurement.latency,
             bandwidth: measurement.bandwidth,
             numbers: measurement.sums.iter().map(|sum| sum.numbers).collect(),
@@ -107,8 +109,17 @@ impl Cluster {
                 measured: (sums.workers > 1).then_some(sums),
             },
             stragglers: Stragglers::default(),
-            machines: hosts(measurement, here),
+            machines: hosts(ranks, machines, here),
             here,
+            algorithms: BTreeMap::new(),
+        }
+    }
+
+    /// Learns from a run on this very cluster how much longer its algorithm computes than its metered work says.
+    pub fn learn(&mut self, algorithm: &str, profile: &Profile) {
+        let metered = profile.work.flops / self.here.flops + profile.work.bytes / self.here.bytes;
+        if metered > 0.0 && profile.compute_seconds > 0.0 {
+            self.algorithms.insert(algorithm.to_owned(), profile.compute_seconds / metered);
         }
     }
 
@@ -119,9 +130,9 @@ impl Cluster {
 }
 
 /// One entry for each host, with a core for each of its ranks.
-fn hosts(measurement: &Measurement, here: Machine) -> Vec<MachineType> {
+fn hosts(ranks: &[Rank], machines: &[Machine], here: Machine) -> Vec<MachineType> {
     let mut hosts: Vec<MachineType> = Vec::new();
-    for (rank, machine) in measurement.ranks.iter().zip(&measurement.machines) {
+    for (rank, machine) in ranks.iter().zip(machines) {
         let speed = machine.flops / here.flops;
         match hosts.last_mut().filter(|host| host.name == rank.host) {
             Some(host) => {
@@ -210,12 +221,9 @@ mod tests {
 
     #[test]
     fn a_measured_cluster_is_a_cluster_file() {
-        let rank = |host: &str| crate::protocol::Rank { host: host.to_owned(), pid: 1 };
+        let rank = |host: &str| Rank { host: host.to_owned(), pid: 1 };
         let machine = |flops| Machine { flops, bytes: 1e9 };
         let measurement = Measurement {
-            protocol: 1,
-            version: "0".to_owned(),
-            ranks: vec![rank("a"), rank("a"), rank("b")],
             machines: vec![machine(1e9), machine(1e9), machine(4e9)],
             latency: 1e-4,
             bandwidth: 1e8,
@@ -226,10 +234,18 @@ mod tests {
                 bare_seconds: 1e-3,
             }],
         };
-        let cluster = Cluster::measured(&measurement);
+        let cluster = Cluster::measured(&[rank("a"), rank("a"), rank("b")], &measurement);
         assert_eq!(Cluster::from_toml("file", &cluster.to_toml()).unwrap(), cluster);
         let shapes: Vec<_> =
             cluster.machines.iter().map(|host| (host.name.as_str(), host.cores, host.speed)).collect();
         assert_eq!(shapes, [("a", 2, 0.5), ("b", 1, 2.0)]);
+    }
+
+    #[test]
+    fn a_run_teaches_how_long_its_algorithm_computes() {
+        let mut cluster = Cluster::of(Machine { flops: 100.0, bytes: 50.0 });
+        let work = crate::Work { flops: 300.0, bytes: 50.0 };
+        cluster.learn("cocoa", &Profile { work, compute_seconds: 8.0, sum_seconds: 1.0 });
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&2.0));
     }
 }

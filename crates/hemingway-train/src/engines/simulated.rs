@@ -52,6 +52,7 @@ impl Engine for Simulated {
             clock: begun,
             running: true,
             last_sum: f64::NEG_INFINITY,
+            pace: self.cluster.algorithms.get(job.algorithm.name()).copied().unwrap_or(1.0),
             luck: Xoshiro256PlusPlus::seed_from_u64(
                 job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             ),
@@ -69,6 +70,8 @@ struct Simulation<'a> {
     running: bool,
     /// When the last sum on the clock ended.
     last_sum: f64,
+    /// How many times longer this algorithm computes than its metered work says.
+    pace: f64,
     /// Decides when this worker straggles.
     luck: Xoshiro256PlusPlus,
 }
@@ -98,7 +101,8 @@ impl Transport for Simulation<'_> {
     fn charge(&mut self, work: Work) {
         if self.running && work != Work::default() {
             let chance = (self.luck.random::<f64>(), self.luck.random::<f64>());
-            self.clock += self.cluster.seconds(self.rank, work) * self.cluster.stragglers.factor(chance);
+            let seconds = self.pace * self.cluster.seconds(self.rank, work);
+            self.clock += seconds * self.cluster.stragglers.factor(chance);
         }
     }
 

@@ -43,9 +43,14 @@ impl Launcher {
     }
 
     /// The command that starts so many ranks of the worker.
-    pub(super) fn ranks(&self, workers: usize, hosts: Option<&Hosts>, job: &str) -> Result<Command, Error> {
+    pub(super) fn ranks(
+        &self,
+        workers: usize,
+        hosts: Option<&Hosts>,
+        words: &[&str],
+    ) -> Result<Command, Error> {
         let mut command = self.on(hosts)?;
-        command.arg("-n").arg(workers.to_string()).arg(&self.worker).arg(job);
+        command.arg("-n").arg(workers.to_string()).arg(&self.worker).args(words);
         Ok(command)
     }
 

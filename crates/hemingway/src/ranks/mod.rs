@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hemingway_train::protocol::{
-    Command, ExternalJob, Failure, Loaded, Measurement, Message, PROTOCOL, Rank, Source, Stage,
+    Command, ExternalJob, Failure, Loaded, Message, PROTOCOL, Profile, Rank, Source, Stage,
 };
-use hemingway_train::{Checkpoint, Event, Problem, Quality, Run};
+use hemingway_train::{Checkpoint, Cluster, Event, Problem, Quality, Run};
 
 use self::hosts::Hosts;
 use self::launcher::Launcher;
@@ -68,6 +68,12 @@ impl Setup {
         Ok(Setup { launcher, hosts, job })
     }
 
+    /// Other stages on the same ranks.
+    pub(crate) fn with_stages(mut self, stages: Vec<Stage>) -> Setup {
+        self.job.stages = stages;
+        self
+    }
+
     /// How many ranks will be started.
     pub(crate) fn workers(&self) -> usize {
         self.job.stages[0].workers
@@ -75,7 +81,7 @@ impl Setup {
 
     /// Starts the ranks and waits until they have loaded their data.
     pub(crate) fn start(&self, checkpoint: Option<&Checkpoint>) -> Result<Ranks, Error> {
-        let command = self.launcher.ranks(self.workers(), self.hosts.as_ref(), "-")?;
+        let command = self.launcher.ranks(self.workers(), self.hosts.as_ref(), &["-"])?;
         let mut listener = Listener::start(&self.launcher, command)?;
         let checkpoint = checkpoint.map(|checkpoint| BASE64.encode(checkpoint.to_bytes()));
         let job = ExternalJob { checkpoint, ..self.job.clone() };
@@ -110,14 +116,19 @@ impl Setup {
     }
 }
 
-/// Has the ranks measure their machines and their network.
-pub fn measure_ranks(request: &RanksRequest, workers: usize) -> Result<Measurement, Error> {
+/// Has the ranks measure their machines and their network, with sums of this length among others.
+pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> Result<Cluster, Error> {
     let (launcher, hosts) = place(request, workers)?;
-    let command = launcher.ranks(workers, hosts.as_ref(), "--measure")?;
+    let command = launcher.ranks(workers, hosts.as_ref(), &["--measure", &length.to_string()])?;
     let mut listener = Listener::start(&launcher, command)?;
-    let measurement: Measurement = listener.parse_next(None)?;
-    listener.check_version(measurement.protocol, &measurement.version)?;
-    Ok(measurement)
+    listener.greet()?;
+    match listener.next(None)? {
+        Message::Measured(measurement) => {
+            listener.wait_for_the_end();
+            Ok(Cluster::measured(&listener.ranks, &measurement))
+        }
+        other => Err(listener.unexpected(&other)),
+    }
 }
 
 fn place(request: &RanksRequest, workers: usize) -> Result<(Launcher, Option<Hosts>), Error> {
@@ -153,13 +164,27 @@ impl Ranks {
                     let bytes = BASE64.decode(&state).map_err(|error| self.listener.garbled(&error))?;
                     observe(Event::Checkpoint(&Checkpoint::from_bytes(&bytes)?))?;
                 }
-                Message::Finished { run, quality } => {
+                Message::Finished { run, quality, .. } => {
                     self.listener.wait_for_the_end();
                     return Ok((run, quality));
                 }
                 other => return Err(self.listener.unexpected(&other)),
             }
         }
+    }
+}
+
+impl Ranks {
+    /// Listens through so many stages; where the time of each went.
+    pub(crate) fn profiles(mut self, stages: usize) -> Result<Vec<Profile>, Error> {
+        let mut profiles = Vec::new();
+        while profiles.len() < stages {
+            if let Message::Finished { profile, .. } = self.listener.next(None)? {
+                profiles.push(profile.unwrap_or_default());
+            }
+        }
+        self.listener.wait_for_the_end();
+        Ok(profiles)
     }
 }
 
@@ -204,15 +229,8 @@ impl Listener {
         })
     }
 
+    /// The next message; while there is none, an interruption is passed on.
     fn next(&mut self, interrupt: Option<&AtomicBool>) -> Result<Message, Error> {
-        self.parse_next(interrupt)
-    }
-
-    /// The next line that says something.
-    fn parse_next<T: serde::de::DeserializeOwned>(
-        &mut self,
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<T, Error> {
         loop {
             if !self.stopping && interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
                 self.stopping = true;
