@@ -42,16 +42,8 @@ Example:
 
 Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
 pub struct Train {
-    /// A file (LIBSVM, CSV, TSV or IDX, each also .gz), or the name of embedded or generated data
-    #[arg(value_name = "DATA")]
-    pub data: Option<String>,
-
     #[command(flatten)]
-    pub reading: Reading,
-
-    /// The label that becomes +1; with more than two classes it is one against the rest
-    #[arg(long, value_name = "LABEL", help_heading = "Data")]
-    pub positive: Option<String>,
+    pub input: Input,
 
     /// The labels are quantities, not classes [implied by --loss squared without --positive]
     #[arg(long, conflicts_with = "positive", help_heading = "Data")]
@@ -283,16 +275,8 @@ Example:
   hemingway calibrate data.libsvm --workers 4 --hosts hosts --output cluster.toml
   hemingway train data.libsvm --workers 4 --cluster cluster.toml --rounds 50")]
 pub struct Calibrate {
-    /// The data to measure the algorithms on; the embedded digits if there is none
-    #[arg(value_name = "DATA")]
-    pub data: Option<String>,
-
     #[command(flatten)]
-    pub reading: Reading,
-
-    /// The label that becomes +1; with more than two classes it is one against the rest
-    #[arg(long, value_name = "LABEL", help_heading = "Data")]
-    pub positive: Option<String>,
+    pub input: Input,
 
     /// hinge, smoothed-hinge, logistic or squared
     #[arg(long, default_value = "logistic", help_heading = "Problem")]
@@ -312,6 +296,21 @@ pub struct Calibrate {
     /// Print one JSON object instead
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
+}
+
+/// Data with two classes, or what is to become two.
+#[derive(Args)]
+pub struct Input {
+    /// A file (LIBSVM, CSV, TSV or IDX, each also .gz), or the name of embedded or generated data
+    #[arg(value_name = "DATA")]
+    pub data: Option<String>,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// The label that becomes +1; with more than two classes it is one against the rest
+    #[arg(long, value_name = "LABEL", help_heading = "Data")]
+    pub positive: Option<String>,
 }
 
 /// How to read data.

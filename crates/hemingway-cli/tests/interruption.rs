@@ -3,6 +3,7 @@
 mod sandbox;
 
 use std::process::Child;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::{Sandbox, read_json, wait};
@@ -141,4 +142,20 @@ fn changed_data_is_not_resumed() {
     let outcome = sandbox.run(&["train", "--resume", "last", "--error", "1e-9"]);
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("has changed: it had 10 rows"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let sandbox = Sandbox::new();
+    // One round of it takes minutes.
+    let child = sandbox.start(&["train", "data.libsvm", "--rounds", "1", "--local-steps", "100000000000"]);
+    sandbox.wait_for_run(|_| true);
+    signal(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, Signal::INT);
+    let begun = Instant::now();
+    let outcome = wait(child);
+    assert_eq!(outcome.code, Some(130), "{}", outcome.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(outcome.stderr.contains("once more to stop at once"), "{}", outcome.stderr);
 }

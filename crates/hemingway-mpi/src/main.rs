@@ -2,6 +2,7 @@
 
 mod communicator;
 mod guard;
+mod job;
 mod measure;
 mod selftest;
 mod speech;

@@ -1,31 +1,20 @@
-//! A job from its first line to its last message.
+//! The stages of a job, one after the other.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hemingway_data::{Part, Together, Transform, load_part};
-use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Stage};
+use hemingway_train::protocol::{ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, Event, Job, Local, Model, Problem, Quality, Run, Start, Transport, Worker, drive, predict,
+    Checkpoint, Event, Job, Local, Model, Quality, Run, Start, Transport, Worker, drive, predict,
 };
 
 use crate::communicator::Communicator;
-use crate::guard;
+use crate::job::{BadJob, STOP, read_checkpoint, read_job};
 use crate::speech::{greet, say};
 use crate::transport::Ranks;
-
-/// Set when whoever asked wants the run to end.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Something in the job that no engine could do.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct BadJob(String);
 
 /// Whether the user has to change something, rather than the machines.
 pub fn is_bad_input(error: &anyhow::Error) -> bool {
@@ -59,79 +48,6 @@ pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Rank 0 reads the job, everyone gets it.
-fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<ExternalJob> {
-    let text = if world.rank() == 0 { read_text(file)? } else { Vec::new() };
-    let text = world.broadcast_bytes(text);
-    let place = match file.to_str() {
-        Some("-") => "the job on the standard input".to_owned(),
-        _ => format!("the job file {}", file.display()),
-    };
-    let damaged = |error: serde_json::Error| BadJob(format!("{place} is damaged: {error}"));
-    let Version { protocol } = serde_json::from_slice(&text).map_err(damaged)?;
-    if protocol != PROTOCOL {
-        let message = format!(
-            "{place} is of protocol {protocol}, but this hemingway-worker speaks protocol {PROTOCOL}; install the same \
-             version of both"
-        );
-        return Err(BadJob(message).into());
-    }
-    let job: ExternalJob = serde_json::from_slice(&text).map_err(damaged)?;
-    check(&job, world.size())?;
-    Ok(job)
-}
-
-/// What is the same in every version of a job.
-#[derive(serde::Deserialize)]
-struct Version {
-    protocol: u32,
-}
-
-fn read_text(file: &Path) -> anyhow::Result<Vec<u8>> {
-    if file != Path::new("-") {
-        let unreadable = |error| BadJob(format!("cannot read the job file {}: {error}", file.display()));
-        return Ok(std::fs::read(file).map_err(unreadable)?);
-    }
-    let mut input = BufReader::new(std::io::stdin());
-    let mut line = Vec::new();
-    input.read_until(b'\n', &mut line).context("cannot read the job from the standard input")?;
-    std::thread::spawn(move || obey(input));
-    Ok(line)
-}
-
-/// Follows commands until there will be none any more, because whoever asked is gone.
-fn obey(input: impl BufRead) {
-    for line in input.lines().map_while(Result::ok) {
-        match serde_json::from_str(&line) {
-            Ok(Command::Stop) => STOP.store(true, Ordering::Relaxed),
-            Err(error) => eprintln!("hemingway-worker: `{line}` is not a command: {error}"),
-        }
-    }
-    guard::die();
-}
-
-fn check(job: &ExternalJob, started: usize) -> anyhow::Result<()> {
-    if job.stages.is_empty() {
-        return Err(BadJob("a job needs at least one stage".to_owned()).into());
-    }
-    for stage in &job.stages {
-        if stage.workers == 0 || stage.workers > started {
-            let wanted = stage.workers;
-            return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
-        }
-        hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
-    }
-    Problem::new(job.problem.loss, job.problem.lambda)?;
-    Ok(())
-}
-
-fn read_checkpoint(state: &str) -> anyhow::Result<Checkpoint> {
-    let damaged =
-        |error: &dyn std::fmt::Display| BadJob(format!("the checkpoint in the job is damaged: {error}"));
-    let bytes = BASE64.decode(state).map_err(|error| damaged(&error))?;
-    Ok(Checkpoint::from_bytes(&bytes).map_err(|error| damaged(&error))?)
 }
 
 /// This rank's rows, kept from stage to stage as long as they stay the same.

@@ -1,5 +1,7 @@
 //! The seam of all engines, over MPI.
 
+use std::collections::BTreeMap;
+
 use hemingway_data::{Error as DataError, Together};
 use hemingway_train::protocol::Profile;
 use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
@@ -13,6 +15,7 @@ pub struct Ranks<'a, 'b> {
     /// Work and sums while the watch was running.
     work: Work,
     summing: Seconds,
+    sums: BTreeMap<usize, u64>,
     /// Messages that may still be read from.
     sending: Vec<Sending>,
 }
@@ -20,8 +23,14 @@ pub struct Ranks<'a, 'b> {
 impl<'a, 'b> Ranks<'a, 'b> {
     /// Begins with so much training time already spent.
     pub fn new(communicator: &'b Communicator<'a>, spent: Seconds) -> Ranks<'a, 'b> {
-        let (work, summing) = (Work::default(), Seconds(0.0));
-        Ranks { communicator, watch: Stopwatch::running(spent), work, summing, sending: Vec::new() }
+        Ranks {
+            communicator,
+            watch: Stopwatch::running(spent),
+            work: Work::default(),
+            summing: Seconds(0.0),
+            sums: BTreeMap::new(),
+            sending: Vec::new(),
+        }
     }
 
     /// Where the time of so many seconds of training went. Everyone has to call this.
@@ -32,7 +41,8 @@ impl<'a, 'b> Ranks<'a, 'b> {
         let waits = self.communicator.gather_numbers(self.summing.0);
         let sum_seconds = waits.into_iter().fold(f64::INFINITY, f64::min);
         let work = Work { flops: mean[0], bytes: mean[1] };
-        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds }
+        let sums = self.sums.iter().map(|(length, count)| (*length, *count)).collect();
+        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, sums }
     }
 }
 
@@ -63,7 +73,10 @@ impl Transport for Ranks<'_, '_> {
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
         let before = self.watch.now();
         self.communicator.sum(buffer);
-        self.summing.0 += self.watch.now().0 - before.0;
+        if self.watch.is_running() {
+            self.summing.0 += self.watch.now().0 - before.0;
+            *self.sums.entry(buffer.len()).or_default() += 1;
+        }
         Ok(())
     }
 

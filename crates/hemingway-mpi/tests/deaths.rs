@@ -4,13 +4,12 @@ mod cluster;
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// Everything has to be over by then.
-const PATIENCE: Duration = Duration::from_secs(10);
+use cluster::{PATIENCE, command, show, wait_for};
 
 /// A run of `hemingway train` on three ranks of this machine.
 struct Run {
@@ -34,14 +33,10 @@ impl Run {
         command.args(["--algorithm", "minibatch-sgd", "--checkpoint-every", "200ms"]).args(extra);
         let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let run = Run { head, folder };
-        wait_for("a checkpoint", || run.show()["points"].as_array().is_some_and(|points| points.len() > 3));
+        wait_for("a checkpoint", || {
+            show(run.folder.path())["points"].as_array().is_some_and(|points| points.len() > 3)
+        });
         run
-    }
-
-    fn show(&self) -> serde_json::Value {
-        let mut show = command(self.folder.path());
-        let output = show.args(["show", "last", "--json"]).output().unwrap();
-        serde_json::from_slice(&output.stdout).unwrap_or_default()
     }
 
     fn launcher(&self) -> u32 {
@@ -65,21 +60,6 @@ impl Run {
         let mut said = String::new();
         self.head.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (code, said, self.folder)
-    }
-}
-
-/// The head, with a store of its own.
-fn command(folder: &std::path::Path) -> Command {
-    let mut command = Command::new(cluster::hemingway());
-    command.env("HEMINGWAY_WORKER", cluster::worker()).env("XDG_DATA_HOME", folder);
-    command
-}
-
-fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < 3 * PATIENCE, "still waiting for {what}");
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -159,12 +139,24 @@ fn nobody_outlives_the_head() {
     resumes(&folder);
 }
 
+#[test]
+fn an_interrupted_run_saves_its_model() {
+    let run = Run::start(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(run.head.id()), Signal::INT).unwrap();
+    let since = Instant::now();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(3), "{said}");
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    let models = folder.path().join("hemingway").join("models");
+    assert_eq!(std::fs::read_dir(models).unwrap().count(), 1);
+    resumes(&folder);
+}
+
 /// The store is as it should be, and the run goes on.
 fn resumes(folder: &tempfile::TempDir) {
     let store = folder.path();
-    let before = command(store).args(["show", "last", "--json"]).output().unwrap();
-    let before: serde_json::Value = serde_json::from_slice(&before.stdout).unwrap();
-    let round = before["points"].as_array().unwrap().last().unwrap()["round"].as_u64().unwrap();
+    let round = show(store)["points"].as_array().unwrap().last().unwrap()["round"].as_u64().unwrap();
     let more = (round + 50).to_string();
     let output =
         command(store).args(["train", "--resume", "last", "--rounds", &more, "--json"]).output().unwrap();
@@ -180,8 +172,7 @@ fn a_run_with_restarts_reaches_its_goal() {
     let (code, said, folder) = run.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("going on from the last checkpoint with 3 workers"), "{said}");
-    let run = Run { head: Command::new("true").spawn().unwrap(), folder };
-    let rounds: Vec<u64> = run.show()["points"]
+    let rounds: Vec<u64> = show(folder.path())["points"]
         .as_array()
         .unwrap()
         .iter()

@@ -160,7 +160,7 @@ pub struct Failure {
 }
 
 /// Where the training time of a run went.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Profile {
     /// What a rank was metered to compute, in the mean.
     pub work: Work,
@@ -168,6 +168,8 @@ pub struct Profile {
     pub compute_seconds: f64,
     /// What sums took beyond that.
     pub sum_seconds: f64,
+    /// The lengths of sums, and how many there were of each.
+    pub sums: Vec<(usize, u64)>,
 }
 
 /// What an external engine measured of its machines and their network.

@@ -15,7 +15,8 @@ pub trait Transport {
     fn charge(&mut self, work: Work);
     /// While stopped, nothing counts.
     fn clock(&mut self, running: bool);
-    /// Replaces every worker's buffer by the sum of all, added in the order of the ranks.
+    /// Replaces every worker's buffer by the sum of all, the same to the bit on every worker. Engines in this process add
+    /// in the order of the ranks.
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error>;
     /// Replaces every worker's buffer by that of `root`.
     fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error>;

@@ -3,22 +3,19 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use hemingway::{DataRequest, TrainRequest};
+use hemingway::TrainRequest;
 
 use crate::arguments::Calibrate;
-use crate::commands::train::{ranks, reading};
+use crate::commands::train::{input, ranks};
 use crate::output;
 
 pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
-    let defaults = TrainRequest::default();
-    let spec = arguments.data.unwrap_or(defaults.data.spec.clone());
-    let data = DataRequest { positive: arguments.positive, ..reading(spec, arguments.reading) };
     let request = TrainRequest {
-        data,
+        data: input(arguments.input),
         loss: arguments.loss,
         workers: Some(arguments.workers),
         ranks: ranks(arguments.ranks),
-        ..defaults
+        ..TrainRequest::default()
     };
     let cluster = hemingway::calibrate_cluster(request)?;
     match &arguments.output {

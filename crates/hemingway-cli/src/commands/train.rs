@@ -7,7 +7,7 @@ use hemingway::{
     TrainRequest, Watch,
 };
 
-use crate::arguments::{Normalise, Ranks, Reading, Stop, Train};
+use crate::arguments::{Input, Normalise, Ranks, Reading, Stop, Train};
 use crate::progress::Follower;
 use crate::summary::summary;
 use crate::{interrupt, output};
@@ -56,11 +56,10 @@ fn request(arguments: Train) -> TrainRequest {
     TrainRequest {
         loss: arguments.loss.unwrap_or(if arguments.regression { Loss::Squared } else { defaults.loss }),
         data: DataRequest {
-            positive: arguments.positive,
             regression: arguments.regression,
             normalise_rows: arguments.normalise == Some(Normalise::Rows),
             standardise: arguments.standardise,
-            ..reading(arguments.data.unwrap_or(defaults.data.spec), arguments.reading)
+            ..input(arguments.input)
         },
         test: arguments.test,
         lambda: arguments.lambda,
@@ -100,6 +99,12 @@ fn stop_rules(stop: &Stop) -> StopRules {
         within: stop.within.map(Seconds),
         rounds: stop.rounds,
     }
+}
+
+/// The data that is named, or else the embedded digits.
+pub fn input(input: Input) -> DataRequest {
+    let spec = input.data.unwrap_or(DataRequest::default().spec);
+    DataRequest { positive: input.positive, ..reading(spec, input.reading) }
 }
 
 /// How to read data, as all commands that read any are told.

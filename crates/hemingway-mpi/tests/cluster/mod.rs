@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use hemingway_train::protocol::{ExternalJob, Message};
 
@@ -69,4 +70,28 @@ pub fn hemingway() -> PathBuf {
         assert!(build.status().expect("cargo").success(), "hemingway-cli does not build");
     });
     program
+}
+
+/// The head, with a store of its own.
+pub fn command(folder: &Path) -> Command {
+    let mut command = Command::new(hemingway());
+    command.env("HEMINGWAY_WORKER", worker()).env("XDG_DATA_HOME", folder);
+    command
+}
+
+/// What the store has of its last run.
+pub fn show(folder: &Path) -> serde_json::Value {
+    let output = command(folder).args(["show", "last", "--json"]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_default()
+}
+
+/// Everything has to be over by then.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < 3 * PATIENCE, "still waiting for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

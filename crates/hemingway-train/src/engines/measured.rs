@@ -52,6 +52,17 @@ impl MeasuredSums {
             + (total - messages) * (self.bandwidth / network.bandwidth) * copies / copies_then
     }
 
+    /// A run in which nearly everything that was added up had one length shows how fast such sums follow one another.
+    fn believe(&mut self, seconds: f64, sums: &[(usize, u64)]) {
+        let numbers = |(length, count): &(usize, u64)| *length as f64 * *count as f64;
+        let total: f64 = sums.iter().map(numbers).sum();
+        for (length, count) in sums.iter().filter(|sum| numbers(sum) > 0.9 * total) {
+            if let Ok(at) = self.numbers.binary_search(length) {
+                self.in_a_row[at] = self.in_a_row[at].min(seconds / *count as f64);
+            }
+        }
+    }
+
     /// Straight lines between the measured lengths; in proportion beyond the longest.
     fn interpolate(&self, numbers: usize, seconds: &[f64]) -> f64 {
         let wanted = numbers as f64;
@@ -115,12 +126,28 @@ impl Cluster {
         }
     }
 
-    /// Learns from a run on this very cluster how much longer its algorithm computes than its metered work says.
+    /// Learns from a run on this very cluster how much longer its algorithm computes than its metered work says, and
+    /// that sums may follow one another faster than in a row of nothing else.
     pub fn learn(&mut self, algorithm: &str, profile: &Profile) {
-        let metered = profile.work.flops / self.here.flops + profile.work.bytes / self.here.bytes;
-        if metered > 0.0 && profile.compute_seconds > 0.0 {
-            self.algorithms.insert(algorithm.to_owned(), profile.compute_seconds / metered);
+        let seconds = profile.compute_seconds + profile.sum_seconds;
+        if let Some(measured) = &mut self.network.measured {
+            measured.believe(seconds, &profile.sums);
         }
+        let sums: f64 =
+            profile.sums.iter().map(|(length, count)| *count as f64 * self.steady_sum(*length)).sum();
+        let metered = profile.work.flops / self.here.flops + profile.work.bytes / self.here.bytes;
+        // Ranks that share a core come late in turns: whatever the network does not explain is computing.
+        let computing = profile.compute_seconds.max(seconds - sums);
+        if metered > 0.0 && computing > 0.0 {
+            self.algorithms.insert(algorithm.to_owned(), computing / metered);
+        }
+    }
+
+    /// What a sum over all workers takes in the long run.
+    fn steady_sum(&self, length: usize) -> f64 {
+        let workers = self.network.measured.as_ref().map_or(1, |measured| measured.workers);
+        let network = &self.network;
+        network.sum_seconds(workers, length).max(network.sum_seconds_in_a_row(workers, length))
     }
 
     /// As a cluster file.
@@ -245,7 +272,20 @@ mod tests {
     fn a_run_teaches_how_long_its_algorithm_computes() {
         let mut cluster = Cluster::of(Machine { flops: 100.0, bytes: 50.0 });
         let work = crate::Work { flops: 300.0, bytes: 50.0 };
-        cluster.learn("cocoa", &Profile { work, compute_seconds: 8.0, sum_seconds: 1.0 });
-        assert_eq!(cluster.algorithms.get("cocoa"), Some(&2.0));
+        let profile = Profile { work, compute_seconds: 8.0, sum_seconds: 1.0, sums: vec![(7, 3)] };
+        cluster.learn("cocoa", &Profile { sums: Vec::new(), compute_seconds: 7.0, ..profile.clone() });
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&2.0), "without a network all of 8 s is computing");
+        cluster.network = measured();
+        cluster.learn("cocoa", &Profile { sums: vec![(1000, 1000)], compute_seconds: 7.0, ..profile });
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75), "a thousand sums of 4 ms explain the rest");
+    }
+
+    #[test]
+    fn what_was_seen_is_believed() {
+        let mut sums = measured().measured.unwrap();
+        sums.believe(1.0, &[(1000, 400), (4, 400)]);
+        assert_eq!(sums.in_a_row, [1e-3, 2.5e-3, 6e-3]);
+        sums.believe(1.0, &[(1000, 1000), (3000, 1000)]);
+        assert_eq!(sums.in_a_row, [1e-3, 2.5e-3, 6e-3], "two lengths cannot be told apart");
     }
 }
