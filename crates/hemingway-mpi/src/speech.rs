@@ -1,8 +1,10 @@
 //! What ranks say to whoever started them.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use anyhow::Context;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::write::EncoderWriter;
 use hemingway_train::protocol::{Message, PROTOCOL, Rank};
 
 use crate::communicator::Communicator;
@@ -26,4 +28,19 @@ pub fn say(rank: usize, message: &Message) -> anyhow::Result<()> {
     line.push(b'\n');
     let mut output = std::io::stdout().lock();
     output.write_all(&line).and_then(|()| output.flush()).context("nobody reads what this worker says")
+}
+
+/// A checkpoint can be large, so it is written as it is encoded: a [`Message::Checkpoint`] that never is in memory.
+pub fn say_checkpoint(round: u64, state: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        let mut output = BufWriter::new(std::io::stdout().lock());
+        write!(output, r#"{{"event":"checkpoint","round":{round},"state":""#)?;
+        let mut encoder = EncoderWriter::new(&mut output, &BASE64);
+        encoder.write_all(state)?;
+        encoder.finish()?;
+        drop(encoder);
+        output.write_all(b"\"}\n")?;
+        output.flush()
+    };
+    write().context("nobody reads what this worker says")
 }

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use hemingway_data::{Part, Together, Transform, load_part};
 use hemingway_train::protocol::{ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
@@ -13,7 +11,7 @@ use hemingway_train::{
 
 use crate::communicator::Communicator;
 use crate::job::{BadJob, STOP, read_checkpoint, read_job};
-use crate::speech::{greet, say};
+use crate::speech::{greet, say, say_checkpoint};
 use crate::transport::Ranks;
 
 /// Whether the user has to change something, rather than the machines.
@@ -152,10 +150,7 @@ impl Share<'_> {
 fn tell(event: Event) -> anyhow::Result<()> {
     match event {
         Event::Point(point) => say(0, &Message::Point(*point)),
-        Event::Checkpoint(checkpoint) => {
-            let state = BASE64.encode(checkpoint.to_bytes());
-            say(0, &Message::Checkpoint { round: checkpoint.round, state })
-        }
+        Event::Checkpoint(checkpoint) => say_checkpoint(checkpoint.round, &checkpoint.to_bytes()),
     }
 }
 
