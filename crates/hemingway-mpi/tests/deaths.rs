@@ -221,3 +221,30 @@ fn another_program_in_place_of_the_worker_is_refused() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("/nowhere/hemingway-worker") && said.contains("cargo build"), "{said}");
 }
+
+/// Inside a Slurm allocation srun starts the ranks; here it is a stand-in that hands them to mpirun.
+#[test]
+fn an_allocation_is_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let srun = folder.path().join("srun");
+    let script = "#!/bin/sh\ntouch \"$XDG_DATA_HOME/srun-was-used\"\nunset SLURM_JOB_ID\nexec mpirun --oversubscribe \"$@\"\n";
+    std::fs::write(&srun, script).unwrap();
+    std::fs::set_permissions(&srun, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let train = |extra: &[&str]| {
+        let mut command = command(folder.path());
+        command.env("PATH", &path).env("SLURM_JOB_ID", "1");
+        command.args(["train", "--engine", "mpi", "--workers", "2", "--rounds", "3", "--json"]);
+        command.args(extra).output().unwrap()
+    };
+    let output = train(&[]);
+    assert!(output.status.success(), "{}", cluster::text(&output.stderr));
+    assert!(folder.path().join("srun-was-used").exists());
+    let hosts = folder.path().join("hosts");
+    std::fs::write(&hosts, "somewhere slots=2\n").unwrap();
+    let refused = train(&["--hosts", hosts.to_str().unwrap()]);
+    let said = cluster::text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("srun starts its ranks on the nodes of its allocation"), "{said}");
+}
