@@ -101,8 +101,8 @@ pub struct Train {
     #[command(flatten)]
     pub ranks: Ranks,
 
-    /// How often to start again from the last checkpoint when workers are lost [mpi]
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Machines")]
+    /// How often to start again from the last checkpoint when workers are lost
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Machines, with --engine mpi")]
     pub restarts: u32,
 
     /// Local steps per worker and round
@@ -259,12 +259,12 @@ pub struct Algorithms {
 /// Where the ranks of an MPI run are started.
 #[derive(Args)]
 pub struct Ranks {
-    /// The machines to start workers on, one per line, as `mpirun --hostfile` reads them [mpi]
-    #[arg(long, value_name = "FILE", help_heading = "Machines")]
+    /// The machines to start workers on, one per line, as `mpirun --hostfile` reads them
+    #[arg(long, value_name = "FILE", help_heading = "Machines, with --engine mpi")]
     pub hosts: Option<PathBuf>,
 
-    /// The command that starts the workers [mpi; default: srun inside a Slurm allocation, else mpirun]
-    #[arg(long, value_name = "COMMAND", help_heading = "Machines")]
+    /// The command that starts the workers [default: srun inside a Slurm allocation, else mpirun]
+    #[arg(long, value_name = "COMMAND", help_heading = "Machines, with --engine mpi")]
     pub launcher: Option<String>,
 }
 
@@ -283,7 +283,7 @@ pub struct Calibrate {
     pub loss: Loss,
 
     /// How many workers take part
-    #[arg(long, value_name = "N", help_heading = "Machines")]
+    #[arg(long, value_name = "N", help_heading = "Machines, with --engine mpi")]
     pub workers: usize,
 
     #[command(flatten)]

@@ -47,7 +47,7 @@ pub use default_choice::{Choice, choose};
 pub use error::Error;
 pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
-pub use place::Place;
+pub use place::{Place, check_writable};
 pub use predict::{Predictions, predict};
 pub use report::{DatasetSummary, TrainReport};
 pub use request::{Changes, DataRequest, RanksRequest, TrainRequest};

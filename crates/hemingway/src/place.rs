@@ -51,7 +51,7 @@ impl Place {
 }
 
 /// Refuses a file that cannot be written because its directory is missing, or because it is one itself.
-pub(crate) fn check_writable(file: &Path) -> Result<(), Error> {
+pub fn check_writable(file: &Path) -> Result<(), Error> {
     if file.is_dir() || file.file_name().is_none() {
         return Err(Error::IsDirectory { file: file.to_path_buf() });
     }

@@ -10,6 +10,7 @@ use crate::commands::train::{input, ranks};
 use crate::output;
 
 pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
+    arguments.output.as_deref().map_or(Ok(()), hemingway::check_writable)?;
     let request = TrainRequest {
         data: input(arguments.input),
         loss: arguments.loss,

@@ -112,13 +112,18 @@ impl Cluster {
             seconds: measurement.sums.iter().map(|sum| sum.seconds).collect(),
             in_a_row: measurement.sums.iter().map(|sum| sum.seconds_in_a_row).collect(),
         };
-        Cluster {
-            network: Network {
+        // One worker alone has no network to measure.
+        let network = match sums.workers {
+            1 => Network::default(),
+            _ => Network {
                 latency: measurement.latency,
                 bandwidth: measurement.bandwidth,
                 collective: Collective::Ring,
-                measured: (sums.workers > 1).then_some(sums),
+                measured: Some(sums),
             },
+        };
+        Cluster {
+            network,
             stragglers: Stragglers::default(),
             machines: hosts(ranks, machines, here),
             here,
