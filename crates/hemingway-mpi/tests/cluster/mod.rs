@@ -57,18 +57,10 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `hemingway` itself, built if it is not there.
+/// `hemingway` itself. Testing the whole workspace builds it beside the worker; alone, these tests have to ask for it.
 pub fn hemingway() -> PathBuf {
-    static BUILT: std::sync::Once = std::sync::Once::new();
     let program = worker().with_file_name("hemingway");
-    BUILT.call_once(|| {
-        // The profile of the tests, so that nothing is built twice.
-        let release = worker().components().any(|part| part.as_os_str() == "release");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "hemingway-cli", "--profile"]);
-        build.arg(if release { "release" } else { "test" });
-        assert!(build.status().expect("cargo").success(), "hemingway-cli does not build");
-    });
+    assert!(program.is_file(), "{} is missing: test with `cargo test --workspace`", program.display());
     program
 }
 
