@@ -7,6 +7,7 @@
 use super::average::{Average, Mixture};
 use super::points::{Point, repeat_spread};
 use super::reach::distance;
+use super::robust::median;
 use super::terms::Configuration;
 
 /// The interval covers this share.
@@ -19,7 +20,7 @@ const PER_OUTSIDE: f64 = 0.2;
 const PER_UNVARIED: f64 = 0.5;
 /// No prediction is believed to be closer.
 const FLOOR: f64 = 0.005;
-/// Spread of repeats when nothing was repeated.
+/// Spread of repeats when nothing was repeated, at least.
 const UNKNOWN_SPREAD: f64 = 0.02;
 /// The factor when nothing could be held out.
 const UNKNOWN_FACTOR: f64 = 4.0;
@@ -37,7 +38,7 @@ pub(crate) struct Width {
 impl Width {
     /// Learns the factor from held-out errors of points.
     pub fn fit(points: &[Point], average: &Average, held_out: &[(usize, f64)]) -> Width {
-        let spread = repeat_spread(points).unwrap_or(UNKNOWN_SPREAD);
+        let spread = repeat_spread(points).unwrap_or_else(|| spread_from(held_out));
         let mut scores: Vec<(f64, f64)> = Vec::new();
         for &(out, error) in held_out {
             let Some(fold) = average.folds.iter().find(|fold| fold.out.contains(&out)) else { continue };
@@ -58,6 +59,12 @@ impl Width {
         let measured: Vec<&Point> = points.iter().collect();
         (self.factor * expected(at, &measured, mixture, self.spread)).max(FLOOR)
     }
+}
+
+/// Without repeats, held-out errors are put down to noise: their median in size, as a standard deviation.
+fn spread_from(held_out: &[(usize, f64)]) -> f64 {
+    let sizes: Vec<f64> = held_out.iter().map(|(_, error)| error.abs()).collect();
+    (1.4826 * median(&sizes)).max(UNKNOWN_SPREAD)
 }
 
 fn expected(at: Configuration, measured: &[&Point], mixture: &Mixture, spread: f64) -> f64 {
