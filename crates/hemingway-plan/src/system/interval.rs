@@ -22,6 +22,9 @@ const PER_UNVARIED: f64 = 0.5;
 const FLOOR: f64 = 0.005;
 /// Spread of repeats when nothing was repeated, at least.
 const UNKNOWN_SPREAD: f64 = 0.02;
+/// The held-out errors that choose among models also scale the interval, which makes it too narrow; repeats make up for
+/// that, single runs do not.
+const UNREPEATED: f64 = 1.15;
 /// The factor when nothing could be held out.
 const UNKNOWN_FACTOR: f64 = 4.0;
 
@@ -38,7 +41,8 @@ pub(crate) struct Width {
 impl Width {
     /// Learns the factor from held-out errors of points.
     pub fn fit(points: &[Point], average: &Average, held_out: &[(usize, f64)]) -> Width {
-        let spread = repeat_spread(points).unwrap_or_else(|| spread_from(held_out));
+        let repeated = repeat_spread(points);
+        let spread = repeated.unwrap_or_else(|| spread_from(held_out));
         let mut scores: Vec<(f64, f64)> = Vec::new();
         for &(out, error) in held_out {
             let Some(fold) = average.folds.iter().find(|fold| fold.out.contains(&out)) else { continue };
@@ -50,7 +54,9 @@ impl Width {
                 scores.push((error.abs() / expected, 1.0 / runs.len() as f64));
             }
         }
+        let unrepeated = if repeated.is_some() { 1.0 } else { UNREPEATED };
         let factor = if scores.is_empty() { UNKNOWN_FACTOR } else { factor(&mut scores, points.len()) };
+        let factor = unrepeated * factor;
         Width { spread, factor }
     }
 
