@@ -164,3 +164,57 @@ fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
         points.fold((0.0, 0.0), |(t, b), p| (t + (p.0 - mx) * (p.1 - mv), b + (p.0 - mx).powi(2)));
     if bottom > 0.0 { top / bottom } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The errors of forecasts through a run, and those of taking the last value.
+    fn errors(run: &[(f64, f64)], ahead: usize) -> (f64, f64) {
+        let (mut ours, mut persistence) = (0.0, 0.0);
+        for origin in 20..run.len() - ahead {
+            let window = &run[origin.saturating_sub(50)..origin];
+            let truth = run[origin - 1 + ahead].1;
+            ours += (forward(window, ahead as f64).mean - truth).abs();
+            persistence += (run[origin - 1].1 - truth).abs();
+        }
+        (ours, persistence)
+    }
+
+    fn run(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        (1..200).map(|i| (f64::from(i), value(f64::from(i)))).collect()
+    }
+
+    #[test]
+    fn monotone_and_jumping_curves_are_forecast_better_than_by_their_last_value() {
+        let noise = |i: f64| {
+            let mut bits = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let curves = [
+            run(|i| 1.0 / i),
+            run(|i| (-i / 50.0).exp() + 0.1),
+            run(|i| 1.0 / i.sqrt() + 0.03 * noise(i)),
+            run(|i| 0.5 + 0.1 * noise(i)),
+        ];
+        for curve in curves {
+            for ahead in [1, 10] {
+                let (ours, persistence) = errors(&curve, ahead);
+                assert!(ours < 0.9 * persistence, "{ours} against {persistence}, {ahead} ahead");
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_odd_windows_are_answered_with_care() {
+        assert!(forward(&[], 1.0).mean.is_nan());
+        let one = forward(&[(1.0, 0.5)], 1.0);
+        assert!(one.low <= 0.0 && one.high >= 1.0);
+        let constant = forward(&run(|_| 2.0), 5.0);
+        assert!((constant.mean - 2.0).abs() < 1e-9);
+        let with_nan = [(1.0, 0.5), (2.0, f64::NAN), (3.0, 0.4), (3.0, 0.4), (2.5, 0.45)];
+        assert!(forward(&with_nan, 1.0).mean.is_finite());
+    }
+}

@@ -1,18 +1,18 @@
 //! How wide a 90 % interval is: from errors on held-out m, growing with the distance to what was measured.
 //!
-//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed, a little
-//! more where few m could be held out, since errors on one m are all alike.
+//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed, and beyond
+//! the measured m a little more, since few of them could be held out there.
 
 use super::held_out::{Errors, Place, Split, weigh};
 
 /// Without any held-out m: a factor of e in m may change log iterations by this much.
 const UNKNOWN: f64 = 1.2;
 /// However well the past was predicted, a factor of e in m beyond the measured ones may change this much.
-const SURPRISE: f64 = 0.25;
+const SURPRISE: f64 = 0.4;
 /// A factor of e in iterations beyond the end of a run may change this much.
 const LATER: f64 = 0.15;
-/// How much wider an interval is if a single run was held out.
-const FEW: f64 = 1.0;
+/// How much wider an interval beyond the measured m is if a single one was held out.
+const FEW: f64 = 1.5;
 /// No interval is narrower than this, in logarithms.
 const NARROWEST: f64 = 0.02;
 
@@ -36,12 +36,11 @@ impl Spread {
         let at = errors_of(std::iter::once((measured, None)));
         let [inside, beyond] = [Place::Inside, Place::Beyond].map(|place| held_out_errors(splits, place));
         let width = |pick: fn(&Errors) -> &[f64]| {
-            let slope =
-                |errors: &Option<Collected>| errors.as_ref().map_or(UNKNOWN, |e| e.width(pick) / e.distance);
+            let slope = |e: &Collected| e.width(pick) / e.distance;
             Width {
                 measured: at.as_ref().map_or(NARROWEST, |e| e.width(pick)).max(NARROWEST),
-                inside: slope(&inside),
-                beyond: slope(&beyond).max(SURPRISE),
+                inside: inside.as_ref().map_or(UNKNOWN, slope),
+                beyond: beyond.as_ref().map_or(UNKNOWN, |e| e.few() * slope(e)).max(SURPRISE),
             }
         };
         Self { iterations: width(|e| &e.iterations), levels: width(|e| &e.levels) }
@@ -76,12 +75,16 @@ struct Collected {
 }
 
 impl Collected {
-    /// What nine errors of ten did not exceed, and more for each m that is missing.
+    /// What nine errors of ten did not exceed.
     fn width(&self, pick: fn(&Errors) -> &[f64]) -> f64 {
         let mut sizes: Vec<f64> = self.all.iter().flat_map(pick).map(|e| e.abs()).collect();
         sizes.sort_by(f64::total_cmp);
-        let few = 1.0 + FEW / self.all.len() as f64;
-        if sizes.is_empty() { UNKNOWN } else { few * sizes[(sizes.len() - 1) * 9 / 10] }
+        if sizes.is_empty() { UNKNOWN } else { sizes[(sizes.len() - 1) * 9 / 10] }
+    }
+
+    /// The factor for what a few m cannot show.
+    fn few(&self) -> f64 {
+        1.0 + FEW / self.all.len() as f64
     }
 }
 
