@@ -1,0 +1,19 @@
+//! Models of training: how long an iteration takes on m workers, and how many iterations a target needs.
+//!
+//! Nothing here reads files, clocks or global randomness: observations come in, estimates with intervals come out.
+
+mod convergence;
+mod error;
+mod lasso;
+mod nnls;
+mod observation;
+mod system;
+mod traces;
+
+pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
+pub use error::Error;
+pub use lasso::{Lasso, LassoFit, Rule};
+pub use nnls::nnls;
+pub use observation::{Estimate, Observation};
+pub use system::{Ernest, FittedTerm, SystemModel};
+pub use traces::{Query, parse_queries, parse_trace};
