@@ -27,6 +27,7 @@ pub enum Command {
     Show(Show),
     Algorithms(Algorithms),
     Calibrate(Calibrate),
+    Fit(Fit),
 }
 
 /// Train a model and prove how close it is to the best possible.
@@ -295,6 +296,29 @@ pub struct Calibrate {
 
     /// Print one JSON object instead
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Fit models of time and convergence to traces of any program, and predict runs that nobody made.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway fit --traces runs.csv
+  hemingway fit --traces runs.csv --predict wanted.csv --json
+
+runs.csv has the columns run, algorithm, workers, fraction, iteration, seconds (since the run began) and value;
+wanted.csv has algorithm, workers, fraction and iteration.")]
+pub struct Fit {
+    /// What runs did, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub traces: PathBuf,
+
+    /// What to predict, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub predict: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

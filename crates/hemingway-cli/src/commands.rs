@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 pub mod calibrate;
+pub mod fit;
 pub mod predict;
 pub mod runs;
 pub mod show;

@@ -147,6 +147,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A trace that cannot be used.
+    #[error("{}, {problem}", .file.display())]
+    Traces {
+        /// Where it is.
+        file: PathBuf,
+        /// Which line, what is wrong with it, and what to do.
+        problem: String,
+    },
     /// Training without labels.
     #[error("training needs labels, but --label none says the data has none")]
     Unlabelled,

@@ -31,6 +31,7 @@
 mod calibrate;
 mod default_choice;
 mod error;
+mod fit;
 mod model_file;
 mod owner;
 mod place;
@@ -45,6 +46,7 @@ mod store;
 pub use calibrate::calibrate_cluster;
 pub use default_choice::{Choice, choose};
 pub use error::Error;
+pub use fit::{Fitted, Prediction, fit_traces, predict_traces};
 pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
 pub use place::{Place, check_writable};
@@ -55,6 +57,7 @@ pub use session::{Progress, Watch, resume, train};
 pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
+pub use hemingway_plan::{ConvergenceModel, Estimate, Query, SystemModel};
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
 };
