@@ -4,6 +4,7 @@
 
 mod convergence;
 mod error;
+pub mod evaluation;
 mod lasso;
 mod nnls;
 mod observation;
