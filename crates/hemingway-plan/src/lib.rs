@@ -6,6 +6,7 @@ mod combined;
 mod convergence;
 mod distribution;
 mod error;
+pub mod evaluation;
 mod lasso;
 mod nnls;
 mod observation;

@@ -29,6 +29,12 @@ use form::{CATALOGUE, reach};
 use held_out::{Fitted, Place, Split};
 use spread::Spread;
 
+/// The map from values to levels, with the optimum that all runs together suggest.
+pub(crate) fn scale_of(observations: &[Observation], target: Target) -> Option<Scale> {
+    let runs = curves::runs(observations, target).ok()?;
+    optimum::scale(&runs, target).ok()
+}
+
 /// Nothing is predicted beyond this many times the longest run.
 const FURTHEST: f64 = 1e4;
 
