@@ -4,6 +4,7 @@
 
 mod combined;
 mod convergence;
+mod design;
 mod distribution;
 mod error;
 mod lasso;
@@ -14,6 +15,7 @@ mod traces;
 
 pub use combined::Combined;
 pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
+pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};
 pub use nnls::nnls;
