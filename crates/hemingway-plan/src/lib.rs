@@ -14,7 +14,7 @@ mod system;
 mod traces;
 
 pub use combined::Combined;
-pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
+pub use convergence::{Better, ConvergenceError, ConvergenceModel, SubsetModel, Target, forward};
 pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};

@@ -29,7 +29,7 @@ const HALVINGS: u32 = 5;
 /// A run this much longer than the goal is thought to need shows that it was reached.
 const MARGIN: f64 = 1.2;
 /// Shorter runs are all start.
-const FEWEST_ROUNDS: u64 = 3;
+const FEWEST_ROUNDS: u64 = 5;
 
 /// What is to be predicted, and what may be run for it.
 #[derive(Debug, Clone, PartialEq)]

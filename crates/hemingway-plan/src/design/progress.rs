@@ -17,6 +17,8 @@ const LEFTOVER: f64 = 0.1;
 const REACH: [f64; 3] = [0.7, 1.0, 1.0];
 /// How much runs differ.
 const RUN: f64 = 0.05;
+/// How much the rest of a curve differs from that of others, for each factor of e that a run is too short.
+const REST: f64 = 0.25;
 
 /// A run that was made.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,8 +87,9 @@ pub(crate) fn belief(
     let mut seen = Vec::new();
     for &(m, s, rounds) in runs {
         let needed = rounds_needed.entry(m.to_bits()).or_insert_with(|| needed.rounds(m));
-        seen.push((places.len(), RUN * RUN));
-        places.push([m.ln(), s.ln(), (rounds as f64 / *needed).ln().min(0.0)]);
+        let stage = (rounds as f64 / *needed).ln().min(0.0);
+        seen.push((places.len(), RUN * RUN + (REST * stage).powi(2)));
+        places.push([m.ln(), s.ln(), stage]);
     }
     let described: Vec<([f64; 8], [f64; 3])> = places.into_iter().map(|at| (describe(at), at)).collect();
     (Belief::new(&described, workers.len(), covariance), seen)
