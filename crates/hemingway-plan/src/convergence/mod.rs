@@ -14,12 +14,15 @@ mod least_squares;
 mod optimum;
 mod paper;
 mod rates;
+mod similarity;
 mod spread;
 mod stretched;
+mod subset;
 mod target;
 
 pub use error::ConvergenceError;
 pub use forward::forward;
+pub use subset::SubsetModel;
 pub(crate) use target::Scale;
 pub use target::{Better, Target};
 
