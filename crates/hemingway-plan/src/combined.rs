@@ -31,9 +31,7 @@ impl<'a> Combined<'a> {
     /// The time from the start of a run until the value is as good as `goal`; nothing if that is not seen to happen.
     pub fn seconds_to(&self, workers: usize, goal: f64) -> Option<Estimate> {
         let iterations = self.convergence.iterations_to(workers, goal)?;
-        let after = |iterations: f64| self.system.seconds(workers, self.fraction, iterations as u64);
-        let (fewest, most) = (after(iterations.low), after(iterations.high));
-        Some(after(iterations.mean).widened(fewest.mean, most.mean))
+        Some(self.system.seconds_for(workers, self.fraction, &iterations))
     }
 
     /// The best value after a time; nothing if no iteration is expected to be over by then.
@@ -75,6 +73,15 @@ impl<'a> Combined<'a> {
         let said: Vec<String> =
             parts.into_iter().filter_map(|(what, said)| Some(format!("{what}: {}", said?))).collect();
         (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+impl SystemModel {
+    /// The time of a run whose number of iterations is itself an estimate.
+    pub fn seconds_for(&self, workers: usize, fraction: f64, iterations: &Estimate) -> Estimate {
+        let after = |iterations: f64| self.seconds(workers, fraction, iterations as u64);
+        let (fewest, most) = (after(iterations.low), after(iterations.high));
+        after(iterations.mean).widened(fewest.mean, most.mean)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Models of runs that were made, and what they say about runs that were not.
 
-use hemingway_plan::{Combined, ConvergenceModel, Estimate, Observation, Query, SystemModel, Target};
+use hemingway_plan::evaluation::{self, Case, View, evaluate};
+use hemingway_plan::{
+    Combined, ConvergenceModel, Estimate, Observation, Query, SubsetModel, SystemModel, Target,
+};
 use serde::Serialize;
 
 use crate::Family;
@@ -13,6 +16,8 @@ pub struct Fitted {
     pub system: Result<SystemModel, String>,
     /// Values, g(i, m), by the fraction of the data, or why there is no such model.
     convergence: Vec<(f64, Result<ConvergenceModel, String>)>,
+    /// Progress on any fraction of the data, if runs on several show what a fraction changes.
+    subsets: Option<SubsetModel>,
 }
 
 /// What can be said about one query.
@@ -55,16 +60,30 @@ pub struct Outlook {
 impl Fitted {
     /// Fits what can be fitted.
     pub fn to(family: Family) -> Fitted {
-        let convergence = |&(fraction, target)| {
-            let some: Vec<Observation> =
-                family.observations.iter().filter(|seen| seen.fraction == fraction).cloned().collect();
+        let fit = |&(fraction, target)| {
+            let some: Vec<Observation> = on(&family, fraction).cloned().collect();
             (fraction, ConvergenceModel::fit(&some, target).map_err(|error| error.to_string()))
         };
+        let convergence: Vec<_> = family.targets.iter().map(fit).collect();
         Fitted {
             system: SystemModel::fit(&family.observations).map_err(|error| error.to_string()),
-            convergence: family.targets.iter().map(convergence).collect(),
+            subsets: subsets(&family, &convergence),
+            convergence,
             family,
         }
+    }
+
+    /// How good the models are on these runs, beside baselines.
+    pub fn evaluate(&self) -> Vec<Case> {
+        let Some(&(largest, target)) = self.family.targets.last() else { return Vec::new() };
+        let (best, recorded) = (&self.family.observations, &self.family.as_recorded);
+        let of_last_iterates = |case: &Case| case.question.view() == Some(View::AsRecorded);
+        let mut cases = evaluate(&values_on(best, largest), target);
+        cases.retain(|case| !of_last_iterates(case));
+        cases.extend(
+            evaluation::ahead(&values_on(recorded, largest), target).into_iter().filter(of_last_iterates),
+        );
+        cases
     }
 
     /// The model of values on all of the data, or on the largest part there is.
@@ -72,26 +91,23 @@ impl Fitted {
         self.convergence.last().map(|(_, model)| model)
     }
 
-    /// Both models on all of the data, h(t, m), if there are both.
-    fn combined(&self) -> Option<(&Target, Combined<'_>)> {
-        let (fraction, target) = self.family.targets.last()?;
-        let convergence = self.convergence()?.as_ref().ok()?;
-        let system = self.system.as_ref().ok()?;
-        Some((target, Combined { fraction: *fraction, ..Combined::new(system, convergence) }))
-    }
-
-    /// How long a goal takes, or how far a time goes; nothing without both models.
+    /// How long a goal takes, or how far a time goes, on all of the data; nothing without both models.
     pub fn outlook(&self, workers: usize, ahead: Ahead) -> Option<Outlook> {
-        let (target, model) = self.combined()?;
-        let optimum = model.convergence.optimum();
+        let (&(fraction, target), system) = (self.family.targets.last()?, self.system.as_ref().ok()?);
+        if let (Some(subsets), Ahead::Goal(goal), true) = (&self.subsets, ahead, fraction < 1.0) {
+            return Some(from_subsets(subsets, system, workers, goal));
+        }
+        let convergence = self.convergence()?.as_ref().ok()?;
+        let model = Combined { fraction, ..Combined::new(system, convergence) };
         let mut outlook = Outlook { workers, iterations: None, seconds: None, value: None, warning: None };
-        match (ahead, target) {
-            (Ahead::Goal(goal), target) => {
-                let goal = if matches!(target, Target::Loss { .. }) { optimum * (1.0 + goal) } else { goal };
-                outlook.iterations = model.convergence.iterations_to(workers, goal);
+        match ahead {
+            Ahead::Goal(goal) => {
+                let relative = matches!(target, Target::Loss { .. });
+                let goal = if relative { convergence.optimum() * (1.0 + goal) } else { goal };
+                outlook.iterations = convergence.iterations_to(workers, goal);
                 outlook.seconds = model.seconds_to(workers, goal);
             }
-            (Ahead::Within(seconds), _) => {
+            Ahead::Within(seconds) => {
                 outlook.iterations = model.iterations_in(workers, seconds);
                 outlook.value = model.value_at(workers, seconds);
             }
@@ -108,13 +124,78 @@ impl Fitted {
             warnings.extend(model.extrapolation(query.workers, query.fraction));
             model.seconds(query.workers, query.fraction, query.iteration)
         });
-        let same = self.convergence.iter().find(|(fraction, _)| *fraction == query.fraction);
-        let value = same.and_then(|(_, model)| model.as_ref().ok()).map(|model| {
-            warnings.extend(model.extrapolation(query.workers, query.iteration));
-            model.value(query.workers, query.iteration)
-        });
+        let value = self.value(query, &mut warnings);
         Prediction { seconds: seconds.filter(is_sound), value: value.filter(is_sound), warnings }
     }
+
+    /// The value on a fraction of the data that was measured, or else from the two nearest that were.
+    fn value(&self, query: &Query, warnings: &mut Vec<String>) -> Option<Estimate> {
+        let sound =
+            self.convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
+        let mut models: Vec<(f64, &ConvergenceModel)> = sound.collect();
+        let distance = |fraction: f64| (fraction / query.fraction).ln().abs();
+        models.sort_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        let &(nearest, model) = models.first()?;
+        warnings.extend(model.extrapolation(query.workers, query.iteration));
+        let value = model.value(query.workers, query.iteration);
+        if nearest == query.fraction {
+            return Some(value);
+        }
+        warnings
+            .push(format!("no value was measured on fraction {}; the nearest is {nearest}", query.fraction));
+        let &(other, model) = models.get(1)?;
+        let slope = (model.value(query.workers, query.iteration).mean - value.mean) / (other / nearest).ln();
+        Some(moved(&value, slope * (query.fraction / nearest).ln()))
+    }
+}
+
+/// A value on another fraction of the data: what it moves by may be anything from nothing to twice that.
+fn moved(value: &Estimate, by: f64) -> Estimate {
+    let (down, up) = (value.mean - value.low, value.high - value.mean);
+    let mean = value.mean + by;
+    Estimate { low: mean - down.hypot(by), mean, high: mean + up.hypot(by) }
+}
+
+/// The way to a relative error on all of the data, when only parts of it were used.
+fn from_subsets(subsets: &SubsetModel, system: &SystemModel, workers: usize, goal: f64) -> Outlook {
+    let iterations = subsets.iterations_to(workers, 1.0, goal);
+    let last = iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
+    Outlook {
+        workers,
+        seconds: iterations.as_ref().map(|iterations| system.seconds_for(workers, 1.0, iterations)),
+        iterations,
+        value: None,
+        warning: subsets.extrapolation(workers, 1.0, last),
+    }
+}
+
+/// A model over fractions, from relative errors on each.
+fn subsets(family: &Family, convergence: &[(f64, Result<ConvergenceModel, String>)]) -> Option<SubsetModel> {
+    if family.targets.len() < 2 || family.problem.is_none() {
+        return None;
+    }
+    let relative = convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
+    let gaps = relative.flat_map(|(fraction, model)| {
+        let optimum = model.optimum();
+        on(family, fraction).map(move |seen| Observation {
+            value: seen.value.map(|value| (value - optimum) / optimum),
+            ..seen.clone()
+        })
+    });
+    SubsetModel::fit(&gaps.collect::<Vec<_>>()).ok()
+}
+
+fn on(family: &Family, fraction: f64) -> impl Iterator<Item = &Observation> {
+    family.observations.iter().filter(move |seen| seen.fraction == fraction)
+}
+
+/// Times of all runs, values of those on one fraction of the data.
+fn values_on(observations: &[Observation], fraction: f64) -> Vec<Observation> {
+    let of = |seen: &Observation| Observation {
+        value: seen.value.filter(|_| seen.fraction == fraction),
+        ..seen.clone()
+    };
+    observations.iter().map(of).collect()
 }
 
 /// Answers queries, each from the models of its algorithm.

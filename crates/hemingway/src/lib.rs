@@ -63,6 +63,7 @@ pub use session::{Progress, Watch, resume, train};
 pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
+pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{ConvergenceModel, Estimate, Query, SystemModel};
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Ahead, Error, Estimate, Family, Fitted, Outlook, Store};
+use hemingway::{Ahead, Case, Error, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
 use serde_json::{Value, json};
 
 use crate::arguments::Fit;
@@ -84,19 +84,56 @@ fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> a
 
 /// The models in words, and how good they are.
 fn quality(models: &[Fitted], json: bool) -> anyhow::Result<()> {
-    if json {
-        let families: Vec<Value> = models.iter().map(as_json).collect();
-        return output::json(&json!({ "families": families }));
-    }
+    let mut cases = Vec::new();
+    let mut families = Vec::new();
     for fitted in models {
-        let (seconds, values) = described(fitted);
-        output::text(&format!(
-            "{}\n  seconds per iteration  {seconds}\n  value                  {}\n",
-            title(&fitted.family),
-            values.replace('\n', "\n                         ")
-        ))?;
+        let of_one = fitted.evaluate();
+        if json {
+            families.push(as_json(fitted, &of_one));
+        } else {
+            output::text(&in_words(fitted))?;
+        }
+        cases.extend(of_one);
     }
-    Ok(())
+    if json {
+        return output::json(&json!({ "families": families, "errors": summarise(&cases) }));
+    }
+    output::text(&errors(&cases))
+}
+
+fn in_words(fitted: &Fitted) -> String {
+    let (seconds, values) = described(fitted);
+    let values = values.replace('\n', "\n                         ");
+    let title = title(&fitted.family);
+    format!("{title}\n  seconds per iteration  {seconds}\n  value                  {values}\n")
+}
+
+/// Beside the models: what is measured already, in place of what comes; and the curves of others.
+const BASELINES: [&str; 5] = ["persistence", "nearest m", "ernest", "curve", "lasso"];
+
+/// A line for each question, with the median error of the models and of the baselines.
+fn errors(cases: &[Case]) -> String {
+    if cases.is_empty() {
+        return "\ntoo few runs to hold one out; `hemingway measure` makes more\n".to_owned();
+    }
+    let summaries = summarise(cases);
+    let mut header = vec!["median error", "cases", "model", "9 of 10", "inside 90 %"];
+    header.extend(BASELINES);
+    let of = |question, method: &str| {
+        summaries.iter().find(|summary| summary.question == question && summary.method == method)
+    };
+    let row = |ours: &Summary| {
+        let mut row = vec![ours.question.to_string(), words::count(ours.cases)];
+        row.extend([words::percent(ours.median), words::percent(ours.p90)]);
+        row.push(ours.covered.map_or_else(|| "–".to_owned(), words::percent));
+        let median = |method: &&str| {
+            of(ours.question, method).map_or_else(String::new, |theirs| words::percent(theirs.median))
+        };
+        row.extend(BASELINES.iter().map(median));
+        row
+    };
+    let ours = summaries.iter().filter(|summary| summary.method == "model");
+    format!("\n{}", output::table(&header, ours.map(row)))
 }
 
 fn described(fitted: &Fitted) -> (String, String) {
@@ -120,7 +157,7 @@ fn described(fitted: &Fitted) -> (String, String) {
     (seconds, values)
 }
 
-fn as_json(fitted: &Fitted) -> Value {
+fn as_json(fitted: &Fitted, cases: &[Case]) -> Value {
     let (seconds, values) = described(fitted);
     let system = match &fitted.system {
         Ok(model) => json!({ "seconds_per_iteration": seconds, "held_out_error": model.held_out_error() }),
@@ -131,7 +168,8 @@ fn as_json(fitted: &Fitted) -> Value {
         Some(Err(problem)) => json!({ "problem": problem }),
         None => Value::Null,
     };
-    json!({ "family": about(&fitted.family), "system": system, "convergence": convergence })
+    let errors = summarise(cases);
+    json!({ "family": about(&fitted.family), "system": system, "convergence": convergence, "errors": errors })
 }
 
 fn measured_workers(family: &Family) -> Vec<usize> {
