@@ -288,6 +288,7 @@ Example:
   hemingway measure --engine simulated
   hemingway measure data.libsvm --algorithms cocoa,cocoa-plus --workers 1,2,4,8 --engine simulated
   hemingway measure data.libsvm --workers 1,2 --fractions 0.05,0.1 --rounds 20
+  hemingway measure data.libsvm --engine simulated --budget 10s
   hemingway fit                   what the models learn from them
 
 Experiments are runs in the store. Those that are there already are not made again, so the same command goes on
@@ -304,16 +305,19 @@ pub struct Measure {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Experiments")]
     pub workers: Vec<usize>,
 
-    /// The shares of the rows
+    /// The shares of the rows [default: 1; with --budget also 1/2, 1/4, 1/8 and 1/16]
     #[arg(
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
-        default_value = "1",
         allow_negative_numbers = true,
         help_heading = "Experiments"
     )]
     pub fractions: Vec<f64>,
+
+    /// Choose the most instructive of all these experiments, for so much training time together
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Experiments")]
+    pub budget: Option<f64>,
 
     /// The most rounds of each
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Experiments")]

@@ -30,6 +30,7 @@
 
 mod calibrate;
 mod default_choice;
+mod design;
 mod error;
 mod experience;
 mod fit;
@@ -48,6 +49,7 @@ mod store;
 
 pub use calibrate::calibrate_cluster;
 pub use default_choice::{Choice, choose};
+pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
 pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
