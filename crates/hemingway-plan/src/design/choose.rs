@@ -8,7 +8,7 @@ use super::belief::{Belief, Look};
 use super::{Criterion, Experiment};
 
 /// A run that lowers the variance by a smaller share than this is not worth starting.
-const WORTH: f64 = 0.01;
+const WORTH: f64 = 0.03;
 /// The same in nats.
 const WORTH_NATS: f64 = 0.1;
 /// When nothing was timed: at most so many runs, of at most this share of the budget together.
