@@ -17,6 +17,8 @@ struct Row {
     model: f64,
     naive: f64,
     covered: bool,
+    /// Half the interval, as a factor.
+    width: f64,
 }
 
 fn main() {
@@ -28,7 +30,10 @@ fn main() {
         rows.extend(predicted(&trace));
     }
     println!("\nmedian error of rounds to ε on all of the data, from at most {KNOWN} of it");
-    println!("{:16} {:>11} {:>8} {:>8} {:>8}", "", "predictions", "model", "same", "inside");
+    println!(
+        "{:16} {:>11} {:>8} {:>8} {:>8} {:>12}",
+        "", "predictions", "model", "same", "inside", "of a factor"
+    );
     let mut algorithms: Vec<String> = rows.iter().map(|row| row.algorithm.clone()).collect();
     algorithms.sort();
     algorithms.dedup();
@@ -60,6 +65,7 @@ fn predicted(trace: &[Observation]) -> Vec<Row> {
         rows.push(Row {
             algorithm: trace[0].algorithm.clone(),
             covered: found.as_ref().is_some_and(|e| e.low <= truth && truth <= e.high),
+            width: found.as_ref().map_or(f64::INFINITY, |e| (e.high / e.low).sqrt()),
             model: error(found.map(|e| e.mean)),
             naive: error(naive),
         });
@@ -81,9 +87,10 @@ fn summary(name: &str, rows: &[&Row]) {
     let median = |pick: fn(&Row) -> f64| {
         let mut errors: Vec<f64> = rows.iter().map(|row| pick(row)).collect();
         errors.sort_by(f64::total_cmp);
-        100.0 * errors[errors.len() / 2]
+        errors[errors.len() / 2]
     };
     let inside = 100.0 * rows.iter().filter(|row| row.covered).count() as f64 / rows.len() as f64;
-    let (model, naive) = (median(|row| row.model), median(|row| row.naive));
-    println!("{name:16} {:11} {model:7.0}% {naive:7.0}% {inside:7.0}%", rows.len());
+    let [model, naive, width] =
+        [median(|row| 100.0 * row.model), median(|row| 100.0 * row.naive), median(|row| row.width)];
+    println!("{name:16} {:11} {model:7.0}% {naive:7.0}% {inside:7.0}% {width:12.1}", rows.len());
 }

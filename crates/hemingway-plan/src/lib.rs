@@ -14,7 +14,7 @@ mod observation;
 mod system;
 mod traces;
 
-pub use combined::Combined;
+pub use combined::{Combined, Progress};
 pub use convergence::{Better, ConvergenceError, ConvergenceModel, SubsetModel, Target, forward};
 pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;

@@ -142,29 +142,33 @@ fn error(way: Way, about: About, worlds: u64, budget: f64) -> f64 {
     errors[errors.len() / 2]
 }
 
-fn check(about: About, worlds: u64, budget: f64) {
-    let [designed, random, extremes] =
-        [Way::Designed, Way::Random, Way::Extremes].map(|way| error(way, about, worlds, budget));
-    println!("{about:?}, {budget}: designed {designed:.3}, random {random:.3}, extremes {extremes:.3}");
+/// Errors of designed, random and extreme experiments.
+fn errors(about: About, worlds: u64, budget: f64) -> [f64; 3] {
+    let all = [Way::Designed, Way::Random, Way::Extremes].map(|way| error(way, about, worlds, budget));
+    println!("{about:?}, {budget}: designed {:.3}, random {:.3}, extremes {:.3}", all[0], all[1], all[2]);
+    all
 }
 
 #[test]
 fn designed_experiments_predict_times_better_at_the_same_cost() {
-    check(About::Times, 30, 60.0);
+    let [designed, random, extremes] = errors(About::Times, 12, 60.0);
+    assert!(designed < random && designed < extremes);
 }
 
 #[test]
 fn designed_experiments_predict_rounds_better_at_the_same_cost() {
-    check(About::Progress, 5, 600.0);
+    let [designed, random, extremes] = errors(About::Progress, 5, 400.0);
+    assert!(designed < random && designed < extremes);
 }
 
-/// All questions with many worlds and several budgets.
+/// All questions with many worlds and several budgets; where random ones do well too, designed ones are no worse.
 #[test]
 #[ignore = "takes minutes"]
-fn designed_experiments_are_better_for_any_budget() {
+fn designed_experiments_are_as_good_for_any_question_and_budget() {
     for about in [About::Times, About::Progress, About::Both] {
         for budget in [100.0, 200.0, 400.0] {
-            check(about, 20, budget);
+            let [designed, random, extremes] = errors(about, 20, budget);
+            assert!(designed < 1.1 * random && designed < extremes);
         }
     }
 }

@@ -94,27 +94,16 @@ impl Fitted {
     /// How long a goal takes, or how far a time goes, on all of the data; nothing without both models.
     pub fn outlook(&self, workers: usize, ahead: Ahead) -> Option<Outlook> {
         let (&(fraction, target), system) = (self.family.targets.last()?, self.system.as_ref().ok()?);
-        if let (Some(subsets), Ahead::Goal(goal), true) = (&self.subsets, ahead, fraction < 1.0) {
-            return Some(from_subsets(subsets, system, workers, goal));
+        if let (Some(subsets), Ahead::Goal(_), true) = (&self.subsets, ahead, fraction < 1.0) {
+            return Some(Outlook::of(&Combined::new(system, subsets), workers, ahead));
         }
         let convergence = self.convergence()?.as_ref().ok()?;
         let model = Combined { fraction, ..Combined::new(system, convergence) };
-        let mut outlook = Outlook { workers, iterations: None, seconds: None, value: None, warning: None };
-        match ahead {
-            Ahead::Goal(goal) => {
-                let relative = matches!(target, Target::Loss { .. });
-                let goal = if relative { convergence.optimum() * (1.0 + goal) } else { goal };
-                outlook.iterations = convergence.iterations_to(workers, goal);
-                outlook.seconds = model.seconds_to(workers, goal);
-            }
-            Ahead::Within(seconds) => {
-                outlook.iterations = model.iterations_in(workers, seconds);
-                outlook.value = model.value_at(workers, seconds);
-            }
-        }
-        let last = outlook.iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
-        outlook.warning = model.extrapolation(workers, last);
-        Some(outlook)
+        let ahead = match (ahead, target) {
+            (Ahead::Goal(error), Target::Loss { .. }) => Ahead::Goal(convergence.optimum() * (1.0 + error)),
+            _ => ahead,
+        };
+        Some(Outlook::of(&model, workers, ahead))
     }
 
     /// Seconds and value after an iteration.
@@ -156,16 +145,19 @@ fn moved(value: &Estimate, by: f64) -> Estimate {
     Estimate { low: mean - down.hypot(by), mean, high: mean + up.hypot(by) }
 }
 
-/// The way to a relative error on all of the data, when only parts of it were used.
-fn from_subsets(subsets: &SubsetModel, system: &SystemModel, workers: usize, goal: f64) -> Outlook {
-    let iterations = subsets.iterations_to(workers, 1.0, goal);
-    let last = iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
-    Outlook {
-        workers,
-        seconds: iterations.as_ref().map(|iterations| system.seconds_for(workers, 1.0, iterations)),
-        iterations,
-        value: None,
-        warning: subsets.extrapolation(workers, 1.0, last),
+impl Outlook {
+    fn of(model: &Combined, workers: usize, ahead: Ahead) -> Outlook {
+        let (iterations, seconds, value) = match ahead {
+            Ahead::Goal(goal) => {
+                let iterations = model.convergence.iterations_to(workers, model.fraction, goal);
+                (iterations, model.seconds_to(workers, goal), None)
+            }
+            Ahead::Within(seconds) => {
+                (model.iterations_in(workers, seconds), None, model.value_at(workers, seconds))
+            }
+        };
+        let last = iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
+        Outlook { workers, warning: model.extrapolation(workers, last), iterations, seconds, value }
     }
 }
 

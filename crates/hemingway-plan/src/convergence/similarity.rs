@@ -15,6 +15,10 @@ const POWERS: [(f64, f64); 3] = [(1.0, 1.0), (0.5, 1.15), (0.0, 1.3)];
 /// How strongly each coefficient is held near nothing: slope, bend, slope by stage, q.
 const HELD: [f64; 4] = [0.05, 1.0, 0.5, 0.2];
 
+/// The share of errors that an interval is made of: fewer than nine in ten, since the bent line that makes them is
+/// cruder than the model that predicts.
+const SHARE: f64 = 0.7;
+
 /// The runs on one fraction of the data.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
@@ -29,8 +33,8 @@ pub(crate) struct Similarity {
     pub workers: f64,
     /// q: a round is s^q effective ones.
     pub rounds: f64,
-    /// What nine of ten errors of log rounds on the largest fraction did not exceed, when the smaller ones predicted it,
-    /// for each factor of e in data.
+    /// What most errors of log rounds on the largest fraction did not exceed, when the smaller ones predicted it; for a
+    /// step of a factor of e in data, errors of many small steps being independent.
     pub width: Option<f64>,
 }
 
@@ -43,7 +47,7 @@ impl Similarity {
         let step = (largest.fraction / before.fraction).ln();
         let judged = POWERS.iter().filter_map(|&(power, handicap)| {
             let errors = table.held_out(power, largest.fraction.ln())?;
-            Some((handicap * (0.02 + middle(&errors, 0.5)), power, middle(&errors, 0.9) / step))
+            Some((handicap * (0.02 + middle(&errors, 0.5)), power, middle(&errors, SHARE) / step.sqrt()))
         });
         let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
         let (power, width) = best.map_or((1.0, None), |(_, power, width)| (power, Some(width)));

@@ -16,10 +16,12 @@ use crate::{Estimate, Observation};
 
 /// Rounds are counted in parts, since fewer effective rounds than one can be meant.
 const PARTS: f64 = 64.0;
+/// Rounds fall at most in proportion to the data.
+const MOST: f64 = 1.0;
 /// Without a second fraction: a factor of e in data may change log rounds by this much.
 const UNKNOWN: f64 = 0.7;
 /// However well the largest fraction was predicted.
-const SURPRISE: f64 = 0.15;
+const SURPRISE: f64 = 0.25;
 
 /// A fitted model of how one algorithm converges on parts of the data and on all of it.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct SubsetModel {
     similarity: Similarity,
     largest: f64,
     smallest: f64,
-    /// Half an interval of log rounds, for each factor of e in data beyond the largest fraction.
+    /// Half an interval of log rounds, a factor of e in data beyond the largest fraction.
     width: f64,
 }
 
@@ -106,13 +108,17 @@ impl SubsetModel {
         effective(workers, fraction, &self.similarity)
     }
 
+    /// Parts of effective rounds in one round. Beyond the largest fraction, more data speeds a round up by no more than
+    /// what it does, since the rows looked at in all do not fall with the data.
     fn rounds_in(&self, fraction: f64) -> f64 {
-        PARTS * fraction.clamp(1e-9, 1.0).powf(self.similarity.rounds)
+        let (fraction, rounds) = (fraction.clamp(1e-9, 1.0), self.similarity.rounds);
+        let beyond = (fraction / self.largest).max(1.0);
+        PARTS * (fraction / beyond).powf(rounds) * beyond.powf(rounds.min(MOST))
     }
 
     fn width_at(&self, fraction: f64) -> f64 {
         let beyond = (fraction / self.largest).ln().max((self.smallest / fraction.max(1e-9)).ln());
-        self.width * beyond.max(0.0)
+        self.width * beyond.max(0.0).sqrt()
     }
 }
 
@@ -156,4 +162,79 @@ fn parts(observations: &[Observation]) -> Result<Vec<Part>, ConvergenceError> {
         }
     }
     if parts.is_empty() { Err(refused) } else { Ok(parts) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(fractions: &[f64], scale: impl Fn(f64, f64) -> f64) -> Vec<Observation> {
+        let mut rows = Vec::new();
+        for (&fraction, workers) in fractions.iter().flat_map(|s| [1, 2, 4, 8].map(|m| (s, m))) {
+            rows.extend((1..=60).map(|iteration| Observation {
+                run: format!("{workers} {fraction}"),
+                algorithm: "made up".into(),
+                workers,
+                fraction,
+                iteration,
+                seconds: None,
+                value: Some(0.5 * (-(iteration as f64) / scale(workers as f64, fraction)).exp()),
+            }));
+        }
+        rows
+    }
+
+    /// Rows for each worker count.
+    fn local(m: f64, s: f64) -> f64 {
+        2.0 + 0.3 * m / s
+    }
+
+    fn batch(_: f64, _: f64) -> f64 {
+        6.0
+    }
+
+    #[test]
+    fn all_of_the_data_is_predicted_from_parts_of_it() {
+        for scale in [local, batch] {
+            let model = SubsetModel::fit(&trace(&[0.0625, 0.125, 0.25], scale)).unwrap();
+            for m in [2, 4, 8, 16] {
+                let truth = (scale(m as f64, 1.0) * 50f64.ln()).ceil();
+                let found = model.iterations_to(m, 1.0, 1e-2).unwrap();
+                let what = model.description();
+                assert!((found.mean / truth).ln().abs() < 0.25, "{m}: {found:?}, {truth}; {what}");
+                assert!(found.low <= truth && truth <= found.high, "{m}: {found:?}, {truth}; {what}");
+                let (value, truth) = (model.value(m, 1.0, 10), 0.5 * (-10.0 / scale(m as f64, 1.0)).exp());
+                assert!(value.low <= truth && truth <= value.high, "{m}: {value:?}, {truth}; {what}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_fraction_alone_makes_no_confident_claim_of_another() {
+        let model = SubsetModel::fit(&trace(&[0.25], local)).unwrap();
+        let (there, all) =
+            (model.iterations_to(4, 0.25, 1e-2).unwrap(), model.iterations_to(4, 1.0, 1e-2).unwrap());
+        assert!(all.high / all.low > 3.0 && there.high / there.low < 2.0, "{there:?} {all:?}");
+        assert!(
+            model
+                .extrapolation(4, 1.0, 10)
+                .unwrap()
+                .starts_with("fraction 1 is 4.0 times the largest measured, 0.25")
+        );
+        assert_eq!(model.extrapolation(4, 0.25, 10), None);
+    }
+
+    #[test]
+    fn input_that_says_nothing_is_refused() {
+        assert!(matches!(SubsetModel::fit(&[]), Err(ConvergenceError::TooFew { .. })));
+        let mut rows = trace(&[0.25, 0.5], local);
+        rows[0].fraction = f64::NAN;
+        rows[1].fraction = 2.0;
+        rows[2].workers = 0;
+        assert!(SubsetModel::fit(&rows).is_ok());
+        rows[9].algorithm = "another".into();
+        assert!(matches!(SubsetModel::fit(&rows), Err(ConvergenceError::SeveralAlgorithms { .. })));
+        rows.iter_mut().for_each(|row| row.value = None);
+        assert!(SubsetModel::fit(&rows).is_err());
+    }
 }

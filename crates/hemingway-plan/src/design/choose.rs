@@ -8,7 +8,9 @@ use super::belief::{Belief, Look};
 use super::{Criterion, Experiment};
 
 /// A run that lowers the variance by a smaller share than this is not worth starting.
-const WORTH: f64 = 0.01;
+const WORTH: f64 = 0.05;
+/// Errors of one or two in a hundred are good enough.
+const SMALL: f64 = 0.0003;
 /// The same in nats.
 const WORTH_NATS: f64 = 0.1;
 /// When nothing was timed: at most so many runs, of at most this share of the budget together.
@@ -38,6 +40,14 @@ impl Beliefs {
         self.0.iter().map(|(_, belief)| belief.variance()).sum()
     }
 
+    /// What a further run must gain.
+    fn least(&self, criterion: Criterion) -> f64 {
+        match criterion {
+            Criterion::Average => (WORTH * self.variance()).max(SMALL),
+            Criterion::Determinant => WORTH_NATS,
+        }
+    }
+
     fn gain(&self, looks: &[Look], criterion: Criterion) -> f64 {
         let of = |look: &Look| {
             let belief = &self.0[look.belief].1;
@@ -60,7 +70,8 @@ pub(crate) fn within(
     let sets = [true, false].map(|each_second| greedy(beliefs, candidates, criterion, budget, each_second));
     let [a, b] = sets.each_ref().map(|set| worth(beliefs, set, criterion));
     let [by_second, alone] = sets;
-    told(beliefs, if a >= b { &by_second } else { &alone })
+    let better = if a >= b { by_second } else { alone };
+    told(beliefs, &pruned(beliefs, better, criterion))
 }
 
 /// A few runs to begin with, when costs are only relative: each gets its share of a part of the budget.
@@ -71,7 +82,8 @@ pub(crate) fn pilots(
     budget: f64,
 ) -> Vec<Experiment> {
     let dearest = candidates.iter().map(|candidate| candidate.seconds).fold(0.0, f64::max);
-    let mut chosen = greedy(beliefs, candidates, criterion, dearest, true);
+    let chosen = greedy(beliefs, candidates, criterion, dearest, true);
+    let mut chosen = pruned(beliefs, chosen, criterion);
     chosen.truncate(PILOTS);
     let all: f64 = chosen.iter().map(|candidate| candidate.seconds).sum();
     let mut experiments = told(beliefs, &chosen);
@@ -93,10 +105,7 @@ fn greedy<'a>(
     let mut chosen: Vec<&Candidate> = Vec::new();
     let (mut now, mut left) = (beliefs.clone(), budget);
     loop {
-        let least = match criterion {
-            Criterion::Average => WORTH * now.variance(),
-            Criterion::Determinant => WORTH_NATS,
-        };
+        let least = now.least(criterion);
         let mut best: Option<(f64, &Candidate)> = None;
         for candidate in candidates {
             let Some(seconds) = extra(candidate, &chosen).filter(|&seconds| seconds <= left) else {
@@ -121,6 +130,19 @@ fn greedy<'a>(
             }
         }
     }
+}
+
+/// Without runs that later ones made superfluous; their time is saved.
+fn pruned<'a>(beliefs: &Beliefs, mut chosen: Vec<&'a Candidate>, criterion: Criterion) -> Vec<&'a Candidate> {
+    let least = after(beliefs, &chosen).least(criterion);
+    for k in (0..chosen.len()).rev() {
+        let mut fewer = chosen.clone();
+        fewer.remove(k);
+        if worth(beliefs, &chosen, criterion) - worth(beliefs, &fewer, criterion) < least {
+            chosen = fewer;
+        }
+    }
+    chosen
 }
 
 /// What a run costs beside those chosen: one on the same workers and data is only made longer.

@@ -23,7 +23,7 @@ use progress::Needed;
 use crate::{Observation, SystemModel};
 
 /// No more numbers of workers, or fractions, are told apart than this; of more a part that is evenly spread is taken.
-const MOST_KINDS: usize = 16;
+const MOST_KINDS: usize = 12;
 /// How often the longest run is halved to get shorter ones.
 const HALVINGS: u32 = 5;
 /// A run this much longer than the goal is thought to need shows that it was reached.
