@@ -35,6 +35,7 @@ mod fit;
 mod model_file;
 mod owner;
 mod place;
+mod plot;
 mod predict;
 mod prepare;
 mod ranks;
