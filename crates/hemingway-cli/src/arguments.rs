@@ -27,6 +27,7 @@ pub enum Command {
     Show(Show),
     Algorithms(Algorithms),
     Calibrate(Calibrate),
+    Measure(Box<Measure>),
     Fit(Fit),
 }
 
@@ -44,41 +45,21 @@ Example:
 Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
 pub struct Train {
     #[command(flatten)]
-    pub input: Input,
-
-    /// The labels are quantities, not classes [implied by --loss squared without --positive]
-    #[arg(long, conflicts_with = "positive", help_heading = "Data")]
-    pub regression: bool,
-
-    /// Scale each row to length 1
-    #[arg(long, value_name = "WHAT", help_heading = "Data")]
-    pub normalise: Option<Normalise>,
-
-    /// Scale each column to standard deviation 1
-    #[arg(long, help_heading = "Data")]
-    pub standardise: bool,
+    pub problem: Problem,
 
     /// More data of the same kind, to measure the model on
     #[arg(long, value_name = "DATA", help_heading = "Data")]
     pub test: Option<String>,
 
-    /// hinge, smoothed-hinge, logistic or squared [default: logistic; squared for regression]
-    #[arg(long, help_heading = "Problem")]
-    pub loss: Option<Loss>,
-
-    /// Strength of the L2 penalty
+    /// Use this share of the rows, chosen at random
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value = "1e-4",
+        default_value_t = 1.0,
         allow_negative_numbers = true,
-        help_heading = "Problem"
+        help_heading = "Data"
     )]
-    pub lambda: f64,
-
-    /// Give the model a constant term, which the penalty leaves alone
-    #[arg(long, help_heading = "Problem")]
-    pub bias: bool,
+    pub fraction: f64,
 
     #[command(flatten)]
     pub stop: Stop,
@@ -155,7 +136,7 @@ pub struct Train {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 26] = [
+const FIXED: [&str; 27] = [
     "data",
     "format",
     "label",
@@ -165,6 +146,7 @@ const FIXED: [&str; 26] = [
     "normalise",
     "standardise",
     "test",
+    "fraction",
     "loss",
     "lambda",
     "bias",
@@ -299,6 +281,81 @@ pub struct Calibrate {
     pub json: bool,
 }
 
+/// Make experiments: runs with several algorithms, numbers of workers and shares of the data, to learn from.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway measure --engine simulated
+  hemingway measure data.libsvm --algorithms cocoa,cocoa-plus --workers 1,2,4,8 --engine simulated
+  hemingway measure data.libsvm --workers 1,2 --fractions 0.05,0.1 --rounds 20
+  hemingway fit                   what the models learn from them
+
+Experiments are runs in the store. Those that are there already are not made again, so the same command goes on
+where it was interrupted. Each round is scored, which the training clock does not see.")]
+pub struct Measure {
+    #[command(flatten)]
+    pub problem: Problem,
+
+    /// The algorithms [default: all that can minimise the loss]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Experiments")]
+    pub algorithms: Vec<String>,
+
+    /// The numbers of workers [default: powers of two, to this machine's cores, or to 64 if simulated]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Experiments")]
+    pub workers: Vec<usize>,
+
+    /// The shares of the rows
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        default_value = "1",
+        allow_negative_numbers = true,
+        help_heading = "Experiments"
+    )]
+    pub fractions: Vec<f64>,
+
+    /// The most rounds of each
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Experiments")]
+    pub rounds: u64,
+
+    /// Each ends once its proved relative error is this small
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1e-5,
+        allow_negative_numbers = true,
+        help_heading = "Experiments"
+    )]
+    pub error: f64,
+
+    /// threads, simulated or mpi
+    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    pub engine: Option<String>,
+
+    /// The machines to simulate, as a TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub cluster: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
+
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
 /// Fit models of time and convergence to traces of any program, and predict runs that nobody made.
 #[derive(Args)]
 #[command(after_help = "\
@@ -320,6 +377,43 @@ pub struct Fit {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+/// What is to be minimised on which data.
+#[derive(Args)]
+pub struct Problem {
+    #[command(flatten)]
+    pub input: Input,
+
+    /// The labels are quantities, not classes [implied by --loss squared without --positive]
+    #[arg(long, conflicts_with = "positive", help_heading = "Data")]
+    pub regression: bool,
+
+    /// Scale each row to length 1
+    #[arg(long, value_name = "WHAT", help_heading = "Data")]
+    pub normalise: Option<Normalise>,
+
+    /// Scale each column to standard deviation 1
+    #[arg(long, help_heading = "Data")]
+    pub standardise: bool,
+
+    /// hinge, smoothed-hinge, logistic or squared [default: logistic; squared for regression]
+    #[arg(long, help_heading = "Problem")]
+    pub loss: Option<Loss>,
+
+    /// Strength of the L2 penalty
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "1e-4",
+        allow_negative_numbers = true,
+        help_heading = "Problem"
+    )]
+    pub lambda: f64,
+
+    /// Give the model a constant term, which the penalty leaves alone
+    #[arg(long, help_heading = "Problem")]
+    pub bias: bool,
 }
 
 /// Data with two classes, or what is to become two.

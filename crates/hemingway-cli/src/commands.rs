@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod calibrate;
 pub mod fit;
+pub mod measure;
 pub mod predict;
 pub mod runs;
 pub mod show;

@@ -29,6 +29,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Show(show) => commands::show::run(show),
         Command::Algorithms(algorithms) => commands::algorithms::run(algorithms),
         Command::Calibrate(calibrate) => commands::calibrate::run(calibrate),
+        Command::Measure(measure) => commands::measure::run(*measure),
         Command::Fit(fit) => commands::fit::run(fit),
     }
 }

@@ -22,6 +22,8 @@ pub struct Follower {
     rules: StopRules,
     first: Option<Point>,
     way: Vec<Mark>,
+    /// Which run this is, where there are several.
+    what: String,
 }
 
 /// How it is shown.
@@ -46,7 +48,25 @@ impl Follower {
             (false, true) => Shown::Bar(bar()),
             (false, false) => Shown::Lines { last: 0.0 },
         };
-        Follower { shown, rules: StopRules::default(), first: None, way: Vec::new() }
+        Follower { shown, rules: StopRules::default(), first: None, way: Vec::new(), what: String::new() }
+    }
+
+    /// Another run begins, of several that are followed.
+    pub fn next(&mut self, what: &str) {
+        (self.first, self.what) = (None, format!("{what}, "));
+        self.way.clear();
+        if let Shown::Lines { last } = &mut self.shown {
+            *last = 0.0;
+        }
+    }
+
+    /// Says something that stays.
+    pub fn say(&self, text: &str) {
+        match &self.shown {
+            Shown::Bar(bar) => bar.println(text),
+            Shown::Lines { .. } => output::note(text),
+            Shown::Nothing => {}
+        }
     }
 
     /// Data is being read.
@@ -86,11 +106,7 @@ impl Follower {
         self.way.clear();
         let gone = if gone.is_empty() { String::new() } else { format!(" without {}", gone.join(", ")) };
         let text = format!("{reason}; going on from the last checkpoint with {workers} workers{gone}");
-        match &self.shown {
-            Shown::Bar(bar) => bar.println(text),
-            Shown::Lines { .. } => output::note(&text),
-            Shown::Nothing => {}
-        }
+        self.say(&text);
     }
 
     /// The run has ended; its summary says how.
@@ -116,7 +132,7 @@ impl Follower {
             _ => "nothing proved yet".to_owned(),
         };
         let (round, objective) = (words::count(point.round as usize), words::number(point.primal));
-        format!("{}round {round}, objective {objective}, {proved}", left.unwrap_or_default())
+        format!("{}{}round {round}, objective {objective}, {proved}", self.what, left.unwrap_or_default())
     }
 }
 

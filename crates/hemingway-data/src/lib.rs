@@ -27,6 +27,7 @@ mod options;
 mod part;
 mod partition;
 mod pipeline;
+mod sample;
 mod survey;
 mod synthetic;
 mod text;

@@ -2,7 +2,9 @@
 //!
 //! Nothing here reads files, clocks or global randomness: observations come in, estimates with intervals come out.
 
+mod combined;
 mod convergence;
+mod distribution;
 mod error;
 mod lasso;
 mod nnls;
@@ -10,6 +12,7 @@ mod observation;
 mod system;
 mod traces;
 
+pub use combined::Combined;
 pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};

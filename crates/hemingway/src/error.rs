@@ -25,6 +25,9 @@ pub enum Error {
         /// What would be right.
         expected: &'static str,
     },
+    /// A sample where every rank reads its own rows.
+    #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
+    FractionOnRanks,
     /// Not an engine.
     #[error("there is no engine `{name}`; choose {}", hemingway_train::engines().join(" or "))]
     UnknownEngine {
@@ -337,6 +340,7 @@ impl Error {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::FlagWithoutMpi { .. } => Some("use --engine mpi, or leave it out"),
+            Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),
             Error::NoLauncher { .. } => Some(

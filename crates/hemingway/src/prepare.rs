@@ -51,6 +51,7 @@ pub(crate) fn prepare(
     from: Option<&Checkpoint>,
 ) -> Result<(Ready, Means), Error> {
     request.check_stop()?;
+    request.check_fraction(&choice.engine)?;
     request.check_labels()?;
     check_model_path(request.model.as_deref())?;
     let problem = problem(request)?;
@@ -72,6 +73,9 @@ fn read_it_here(
     let engine = engine(choice)?;
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;
+    if request.data.fraction < 1.0 {
+        data = data.sample(request.data.fraction, request.seed);
+    }
     check_workers(choice.workers, &data)?;
     let summary = DatasetSummary::of(&data);
     let mut test = load_test(request, &summary)?;

@@ -6,6 +6,7 @@ use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::default_choice::MPI;
 
 /// A training run as asked for. What is left open is decided by [`choose`](crate::choose).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,8 @@ pub struct DataRequest {
     pub normalise_rows: bool,
     /// Whether each column is scaled to standard deviation 1.
     pub standardise: bool,
+    /// The share of the rows to use, chosen at random from the run's seed.
+    pub fraction: f64,
 }
 
 /// What may be different when a run is resumed: when to end, and where the model goes.
@@ -122,6 +125,7 @@ impl Default for DataRequest {
             regression: false,
             normalise_rows: false,
             standardise: false,
+            fraction: 1.0,
         }
     }
 }
@@ -157,6 +161,18 @@ impl TrainRequest {
     pub(crate) fn check_labels(&self) -> Result<(), Error> {
         let classes_only = self.loss != Loss::Squared;
         if classes_only && self.is_regression() { Err(Error::LossForClasses(self.loss)) } else { Ok(()) }
+    }
+
+    /// Refuses a share of the rows that is none, and one that ranks cannot choose.
+    pub(crate) fn check_fraction(&self, engine: &str) -> Result<(), Error> {
+        match self.data.fraction {
+            1.0 => Ok(()),
+            fraction if !(fraction > 0.0 && fraction < 1.0) => {
+                out_of_range("--fraction", fraction, "above 0 and at most 1")
+            }
+            _ if engine == MPI => Err(Error::FractionOnRanks),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses goals and limits that cannot be meant.

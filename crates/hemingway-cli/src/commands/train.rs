@@ -7,13 +7,13 @@ use hemingway::{
     TrainRequest, Watch,
 };
 
-use crate::arguments::{Input, Normalise, Ranks, Reading, Stop, Train};
+use crate::arguments::{Input, Normalise, Problem, Ranks, Reading, Stop, Train};
 use crate::progress::Follower;
 use crate::summary::summary;
 use crate::{interrupt, output};
 
 /// The run ended before what was asked for was reached.
-const BEFORE_THE_GOAL: u8 = 3;
+pub const BEFORE_THE_GOAL: u8 = 3;
 
 pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
     let json = arguments.json;
@@ -39,7 +39,7 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
     Ok(result?)
 }
 
-fn follow(follower: &mut Follower, progress: Progress) {
+pub fn follow(follower: &mut Follower, progress: Progress) {
     match progress {
         Progress::Loading(spec) => follower.loading(spec),
         Progress::Started(run) => {
@@ -53,17 +53,10 @@ fn follow(follower: &mut Follower, progress: Progress) {
 
 fn request(arguments: Train) -> TrainRequest {
     let defaults = TrainRequest::default();
+    let request = problem(arguments.problem);
     TrainRequest {
-        loss: arguments.loss.unwrap_or(if arguments.regression { Loss::Squared } else { defaults.loss }),
-        data: DataRequest {
-            regression: arguments.regression,
-            normalise_rows: arguments.normalise == Some(Normalise::Rows),
-            standardise: arguments.standardise,
-            ..input(arguments.input)
-        },
+        data: DataRequest { fraction: arguments.fraction, ..request.data },
         test: arguments.test,
-        lambda: arguments.lambda,
-        bias: arguments.bias,
         algorithm: arguments.algorithm,
         parameters: Parameters {
             local_steps: arguments.local_steps,
@@ -80,6 +73,24 @@ fn request(arguments: Train) -> TrainRequest {
         seed: arguments.seed,
         checkpoint_every: Seconds(arguments.checkpoint_every),
         model: arguments.model,
+        ..request
+    }
+}
+
+/// What to minimise on which data, as all commands that train are told.
+pub fn problem(problem: Problem) -> TrainRequest {
+    let defaults = TrainRequest::default();
+    TrainRequest {
+        loss: problem.loss.unwrap_or(if problem.regression { Loss::Squared } else { defaults.loss }),
+        data: DataRequest {
+            regression: problem.regression,
+            normalise_rows: problem.normalise == Some(Normalise::Rows),
+            standardise: problem.standardise,
+            ..input(problem.input)
+        },
+        lambda: problem.lambda,
+        bias: problem.bias,
+        ..defaults
     }
 }
 

@@ -5,6 +5,8 @@
 //! of terms. With many configurations one set takes nearly all the weight; with few the average is cautious. A weighted
 //! average of sums of terms is again a sum of terms.
 
+use serde::{Deserialize, Serialize};
+
 use super::points::Point;
 use super::terms::{Configuration, ERNEST, distinguishable};
 use super::trend::Trend;
@@ -37,7 +39,7 @@ pub(crate) struct Fold {
 }
 
 /// Trends with weights of sum one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mixture {
     pub members: Vec<(f64, Trend)>,
 }

@@ -4,6 +4,8 @@
 //! the logarithms of workers and fraction. Away from measurements the correction fades and the terms speak alone. How
 //! far it reaches and how much of a residual is noise is decided on held-out configurations, and again averaged.
 
+use serde::{Deserialize, Serialize};
+
 use super::average::{Average, Mixture, score, weights};
 use super::points::Point;
 use super::terms::Configuration;
@@ -16,7 +18,7 @@ const NOISES: [f64; 3] = [0.03, 0.3, 2.0];
 const COST: f64 = 1.0;
 
 /// A weighted sum of bumps around the measured configurations.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Correction {
     centres: Vec<[f64; 2]>,
     /// (reach, height of each bump).

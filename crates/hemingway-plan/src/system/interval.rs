@@ -4,6 +4,8 @@
 //! and with the disagreement among sets of terms. Held-out runs say by what factor that expectation must be multiplied
 //! to contain nine in ten (conformal prediction), a larger one when few configurations were measured.
 
+use serde::{Deserialize, Serialize};
+
 use super::average::{Average, Mixture};
 use super::points::{Point, repeat_spread};
 use super::reach::distance;
@@ -32,7 +34,7 @@ const UNKNOWN_FACTOR: f64 = 4.0;
 const LEAST_FACTOR: f64 = 1.0;
 
 /// Gives the half width of an interval, in logarithms.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Width {
     spread: f64,
     factor: f64,

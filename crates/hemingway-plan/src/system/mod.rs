@@ -17,6 +17,8 @@ mod trend;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use average::{Average, Mixture};
 use correction::Correction;
 use interval::Width;
@@ -32,7 +34,7 @@ use crate::{Error, Estimate, Observation};
 const STEEPEST: f64 = 2.0;
 
 /// Predicts times of one algorithm.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemModel {
     points: Vec<Point>,
     mixture: Mixture,

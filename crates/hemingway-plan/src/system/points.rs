@@ -1,11 +1,13 @@
 //! What was measured at each configuration: the middle of its repeats, and how far repeats are apart.
 
+use serde::{Deserialize, Serialize};
+
 use super::figures::Figure;
 use super::robust::{median, spread};
 use super::terms::Configuration;
 
 /// One configuration with all its runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub at: Configuration,
     /// The median of `runs`.

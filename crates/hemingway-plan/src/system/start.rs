@@ -1,5 +1,7 @@
 //! What a run takes before its first iteration.
 
+use serde::{Deserialize, Serialize};
+
 use super::figures::Figure;
 use super::robust::quantile;
 use super::terms::{Configuration, TERMS};
@@ -10,7 +12,7 @@ use crate::nnls::nnls;
 const START_TERMS: [usize; 4] = [0, 1, 3, 4];
 
 /// Seconds before the first iteration.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub trend: Trend,
     /// Nine in ten runs are closer.

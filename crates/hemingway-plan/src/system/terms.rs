@@ -1,7 +1,9 @@
 //! The catalogue of terms: how a part of an iteration's time may grow with workers and data.
 
+use serde::{Deserialize, Serialize};
+
 /// Workers and fraction of the data: what a time is predicted for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     /// m in the paper.
     pub workers: f64,

@@ -208,3 +208,11 @@ fn several_algorithms_and_missing_times_are_errors() {
     assert_eq!(SystemModel::fit(&[silent]).unwrap_err(), Error::NoTimes);
     assert_eq!(SystemModel::fit(&[]).unwrap_err(), Error::NoTimes);
 }
+
+#[test]
+fn a_model_is_the_same_after_it_was_kept() {
+    let model =
+        SystemModel::fit(&Cluster::new(11, 0.05, 0.0).jobs(&whole([2, 4, 8]), 2, ernest_like)).unwrap();
+    let kept = serde_json::to_string(&model).unwrap();
+    assert_eq!(serde_json::from_str::<SystemModel>(&kept).unwrap(), model);
+}

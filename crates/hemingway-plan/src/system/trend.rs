@@ -1,5 +1,7 @@
 //! A sum of terms with coefficients that are not negative, fitted so that relative errors count.
 
+use serde::{Deserialize, Serialize};
+
 use super::points::Point;
 use super::robust::spread;
 use super::terms::{Configuration, ERNEST, TERMS};
@@ -12,7 +14,7 @@ const TOLERANCE: f64 = 1.5;
 const ROUNDS: usize = 3;
 
 /// Seconds for each unit of each term of the catalogue; zero for those not used.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trend(pub [f64; TERMS.len()]);
 
 impl Trend {

@@ -1,0 +1,121 @@
+//! A part of the rows, chosen at random: small data that behaves like large data.
+//!
+//! Each class gives the same share of its rows. With one seed a smaller sample is part of every larger one, so what
+//! changes from one to the next is the size alone.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::{Dataset, Dense, Labels, Matrix, Sparse};
+
+impl Dataset {
+    /// This share of the rows, in their order; at least one of each class.
+    ///
+    /// # Panics
+    /// When the fraction is not above 0 and at most 1.
+    pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
+        assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
+        let rows = self.sampled_rows(fraction, seed);
+        Dataset {
+            name: self.name.clone(),
+            matrix: self.matrix.select(&rows),
+            targets: rows.iter().map(|&row| self.targets[row]).collect(),
+            labels: self.labels.clone(),
+        }
+    }
+
+    fn sampled_rows(&self, fraction: f64, seed: u64) -> Vec<usize> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut sampled = Vec::new();
+        for mut rows in self.strata() {
+            rows.shuffle(&mut random);
+            let count = (rows.len() as f64 * fraction).round() as usize;
+            rows.truncate(count.max(1));
+            sampled.append(&mut rows);
+        }
+        sampled.sort_unstable();
+        sampled
+    }
+
+    /// The rows of each class; all together where targets are numbers.
+    fn strata(&self) -> Vec<Vec<usize>> {
+        let rows = 0..self.matrix.rows();
+        let (positive, others) = match self.labels {
+            Labels::Classes { .. } => rows.partition(|&row| self.targets[row] > 0.0),
+            Labels::Numbers => (Vec::new(), rows.collect()),
+        };
+        [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
+    }
+}
+
+impl Matrix {
+    /// These rows, in this order.
+    fn select(&self, rows: &[usize]) -> Matrix {
+        match self {
+            Matrix::Sparse(sparse) => Matrix::Sparse(sparse.select(rows)),
+            Matrix::Dense(dense) => Matrix::Dense(dense.select(rows)),
+        }
+    }
+}
+
+impl Sparse {
+    fn select(&self, rows: &[usize]) -> Sparse {
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &row in rows {
+            let stored = self.offsets()[row]..self.offsets()[row + 1];
+            indices.extend_from_slice(&self.indices()[stored.clone()]);
+            values.extend_from_slice(&self.values()[stored]);
+            offsets.push(indices.len());
+        }
+        Sparse::trusted(self.columns(), offsets, indices, values)
+    }
+}
+
+impl Dense {
+    fn select(&self, rows: &[usize]) -> Dense {
+        let width = self.columns();
+        let values = rows.iter().flat_map(|row| &self.values()[row * width..(row + 1) * width]);
+        Dense::trusted(rows.len(), width, values.copied().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LoadOptions, load};
+
+    fn data(spec: &str) -> Dataset {
+        load(spec, &LoadOptions::default()).unwrap()
+    }
+
+    fn share_of_positives(data: &Dataset) -> f64 {
+        data.targets.iter().filter(|target| **target > 0.0).count() as f64 / data.targets.len() as f64
+    }
+
+    #[test]
+    fn a_sample_has_its_share_of_each_class() {
+        for spec in ["synthetic:separable,rows=1000,features=5", "embedded:mnist"] {
+            let all = data(spec);
+            let tenth = all.sample(0.1, 7);
+            assert_eq!(tenth.matrix.rows(), all.matrix.rows() / 10);
+            assert_eq!(tenth.matrix.columns(), all.matrix.columns());
+            assert!((share_of_positives(&tenth) - share_of_positives(&all)).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn smaller_samples_are_part_of_larger_ones() {
+        let all = data("synthetic:separable,rows=300,features=5");
+        let [small, large] = [0.1, 0.5].map(|fraction| all.sampled_rows(fraction, 3));
+        assert!(small.iter().all(|row| large.contains(row)));
+        assert_ne!(small, all.sampled_rows(0.1, 4));
+    }
+
+    #[test]
+    fn all_rows_are_the_data_itself_and_nearly_none_still_has_both_classes() {
+        let all = data("embedded:mnist");
+        assert_eq!(all.sample(1.0, 5), all);
+        assert_eq!(all.sample(1e-9, 5).targets.len(), 2);
+    }
+}

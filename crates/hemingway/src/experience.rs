@@ -1,0 +1,162 @@
+//! What the store knows, in the words of the models: runs that differ only in workers, rows and luck, together.
+
+use std::collections::BTreeMap;
+
+use hemingway_plan::{Observation, Target};
+use hemingway_train::{Loss, Point};
+use serde::Serialize;
+
+use crate::{DataRequest, DatasetSummary, Error, Status, Store, StoredRun};
+
+/// Runs that one pair of models describes: one algorithm on one problem, on machines of one kind.
+#[derive(Debug, Clone)]
+pub struct Family {
+    /// What they have in common.
+    pub common: Common,
+    /// What they did, scored round by scored round; values are objectives.
+    pub observations: Vec<Observation>,
+    /// The same with the objective of the last iterate in place of the best one so far.
+    pub as_recorded: Vec<Observation>,
+    /// Where the optimum lies, by the fraction of the rows.
+    brackets: Vec<(f64, Bracket)>,
+}
+
+/// What the runs of a family have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Common {
+    /// The data, with all its rows.
+    pub data: DataRequest,
+    /// The loss.
+    pub loss: Loss,
+    /// Strength of the L2 penalty.
+    pub lambda: f64,
+    /// Whether the model has a constant term.
+    pub bias: bool,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The engine, and what it simulates.
+    pub engine: String,
+    /// What else was chosen: hyperparameters and machines, as JSON.
+    #[serde(skip)]
+    rest: String,
+}
+
+/// Proved bounds of the best objective.
+#[derive(Debug, Clone, Copy)]
+struct Bracket {
+    lower: f64,
+    upper: f64,
+}
+
+impl Family {
+    /// The fractions of the rows that were used, rising.
+    pub fn fractions(&self) -> impl DoubleEndedIterator<Item = f64> {
+        self.brackets.iter().map(|(fraction, _)| *fraction)
+    }
+
+    /// What is known of the optimum on a fraction of the rows.
+    pub fn target(&self, fraction: f64) -> Option<Target> {
+        let (_, Bracket { lower, upper }) = self.brackets.iter().find(|(known, _)| *known == fraction)?;
+        Some(Target::Loss { lower: *lower, upper: *upper })
+    }
+}
+
+/// Every family of the store, those of one problem beside each other. Runs without a point say nothing, runs that
+/// failed or still go on say what they did so far.
+pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
+    let mut runs = Vec::new();
+    for run in store.runs()?.into_iter().rev().filter(|run| run.status != Status::Running) {
+        let points: Vec<Point> = store.points(&run)?.into_iter().filter(is_sound).collect();
+        if !points.is_empty() {
+            runs.push((run, points));
+        }
+    }
+    let brackets = brackets(&runs);
+    let mut families: BTreeMap<String, Family> = BTreeMap::new();
+    for (run, points) in &runs {
+        let common = Common::of(run);
+        let fraction = run.request.data.fraction;
+        let family = families.entry(common.key()).or_insert_with(|| Family::empty(common));
+        family.observations.extend(points.iter().map(|point| observation(run, point, point.primal)));
+        let recorded = points.iter().filter(|point| point.current.is_finite());
+        family.as_recorded.extend(recorded.map(|point| observation(run, point, point.current)));
+        if family.brackets.iter().all(|(known, _)| *known != fraction) {
+            family.brackets.push((fraction, brackets[&problem(run)]));
+            family.brackets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+    }
+    Ok(families.into_values().collect())
+}
+
+/// Whether a point can be learnt from: a round that diverged cannot.
+fn is_sound(point: &Point) -> bool {
+    point.primal.is_finite() && point.seconds.0.is_finite() && point.round > 0
+}
+
+/// What any run proves about a problem, every run on it knows.
+fn brackets(runs: &[(StoredRun, Vec<Point>)]) -> BTreeMap<String, Bracket> {
+    let mut brackets = BTreeMap::new();
+    for (run, points) in runs {
+        let nothing = Bracket { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+        let bracket = brackets.entry(problem(run)).or_insert(nothing);
+        for point in points {
+            bracket.upper = bracket.upper.min(point.primal);
+            if point.dual.is_finite() {
+                bracket.lower = bracket.lower.max(point.dual);
+            }
+        }
+    }
+    // Losses are not negative, so neither is the best objective.
+    brackets.values_mut().for_each(|bracket| bracket.lower = bracket.lower.max(0.0).min(bracket.upper));
+    brackets
+}
+
+/// What decides the optimum: data, rows, loss and penalty.
+fn problem(run: &StoredRun) -> String {
+    let request = &run.request;
+    let sample = if request.data.fraction < 1.0 { request.seed } else { 0 };
+    let DatasetSummary { rows, features, nonzeros, .. } = run.dataset;
+    key(&(&request.data, sample, rows, features, nonzeros, request.loss, request.lambda, request.bias))
+}
+
+impl Common {
+    fn of(run: &StoredRun) -> Common {
+        let request = &run.request;
+        Common {
+            data: DataRequest { fraction: 1.0, ..request.data.clone() },
+            loss: request.loss,
+            lambda: request.lambda,
+            bias: request.bias,
+            algorithm: run.choice.algorithm.clone(),
+            engine: run.choice.engine.clone(),
+            rest: key(&(&run.choice.parameters, &run.choice.cluster)),
+        }
+    }
+
+    fn key(&self) -> String {
+        key(&(self, &self.rest))
+    }
+}
+
+impl Family {
+    fn empty(common: Common) -> Family {
+        Family { common, observations: Vec::new(), as_recorded: Vec::new(), brackets: Vec::new() }
+    }
+}
+
+fn observation(run: &StoredRun, point: &Point, value: f64) -> Observation {
+    Observation {
+        run: run.id.clone(),
+        algorithm: run.choice.algorithm.clone(),
+        workers: run.choice.workers,
+        fraction: run.request.data.fraction,
+        iteration: point.round,
+        seconds: Some(point.seconds.0),
+        value: Some(value),
+    }
+}
+
+/// Plain data as a key.
+fn key(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data has a JSON form")
+}

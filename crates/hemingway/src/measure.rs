@@ -1,0 +1,230 @@
+//! Experiments: short runs with chosen algorithms, workers and shares of the data, made to learn from.
+//!
+//! An experiment is a run like any other and lies in the store like any other. So an experiment that the store has
+//! already is not made again, one that was cut off goes on where it was, and a second call of the same command
+//! finishes what the first began.
+
+use hemingway_train::{Scoring, Stop, StopRules};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Changes, Error, Place, Progress, Status, Store, StoredRun, TrainReport, TrainRequest, Watch, choose,
+    resume, train,
+};
+
+/// One run to make.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// On how many workers.
+    pub workers: usize,
+    /// On which share of the rows.
+    pub fraction: f64,
+    /// For how many rounds, unless the error goal of the request comes first.
+    pub rounds: u64,
+}
+
+/// Runs to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasureRequest {
+    /// What they have in common. Algorithm, workers, fraction and rounds are those of each experiment.
+    pub base: TrainRequest,
+    /// The runs, in the order in which they are made.
+    pub experiments: Vec<Experiment>,
+}
+
+impl MeasureRequest {
+    /// Refuses what can be seen to be wrong before the first run.
+    fn check(&self) -> Result<(), Error> {
+        for experiment in &self.experiments {
+            let request = experiment.request(&self.base);
+            let choice = choose(&request)?;
+            request.check_stop()?;
+            request.check_fraction(&choice.engine)?;
+            hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
+            if choice.workers == 0 {
+                return Err(hemingway_train::Error::NoWorkers(0).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What became of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measured {
+    /// It was made now.
+    Made(Box<TrainReport>),
+    /// The store had it.
+    Known(Box<TrainReport>),
+    /// It cannot be made: the sample has fewer rows than there are workers.
+    Impossible {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Measured {
+    /// Its result, if there is one.
+    pub fn report(&self) -> Option<&TrainReport> {
+        match self {
+            Measured::Made(report) | Measured::Known(report) => Some(report),
+            Measured::Impossible { .. } => None,
+        }
+    }
+
+    /// One word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Measured::Made(_) => "made",
+            Measured::Known(_) => "known",
+            Measured::Impossible { .. } => "impossible",
+        }
+    }
+}
+
+/// How the caller follows experiments and ends them early.
+pub struct MeasureWatch<'a> {
+    /// Set it, and the run in flight ends after its round; what is left is not begun.
+    pub interrupt: &'a std::sync::atomic::AtomicBool,
+    /// Called with everything that happens.
+    pub observe: &'a mut dyn FnMut(Measuring),
+}
+
+/// What happens, in order.
+pub enum Measuring<'a> {
+    /// An experiment begins, or goes on.
+    Begun {
+        /// Its place in the request.
+        number: usize,
+        /// Of how many.
+        of: usize,
+        /// What it is.
+        experiment: &'a Experiment,
+    },
+    /// What happens in its run.
+    Run(Progress<'a>),
+    /// An experiment has ended.
+    Ended(&'a Measured),
+}
+
+/// Makes the experiments that the store does not have, and returns what became of each, in their order; fewer than
+/// asked for if interrupted.
+pub fn measure(
+    request: &MeasureRequest,
+    place: &Place,
+    watch: &mut MeasureWatch,
+) -> Result<Vec<Measured>, Error> {
+    request.check()?;
+    let mut outcomes = Vec::new();
+    for (place_in_list, experiment) in request.experiments.iter().enumerate() {
+        let (number, of) = (place_in_list + 1, request.experiments.len());
+        (watch.observe)(Measuring::Begun { number, of, experiment });
+        let outcome = experiment.carry_out(&request.base, place, watch)?;
+        (watch.observe)(Measuring::Ended(&outcome));
+        let interrupted = outcome.report().is_some_and(|report| report.stop == Stop::Interrupted);
+        outcomes.push(outcome);
+        if interrupted {
+            break;
+        }
+    }
+    Ok(outcomes)
+}
+
+impl Experiment {
+    /// Every combination, the algorithms one after the other.
+    pub fn grid(algorithms: &[String], workers: &[usize], fractions: &[f64], rounds: u64) -> Vec<Experiment> {
+        let mut experiments = Vec::new();
+        for algorithm in algorithms {
+            for &fraction in fractions {
+                for &workers in workers {
+                    experiments.push(Experiment { algorithm: algorithm.clone(), workers, fraction, rounds });
+                }
+            }
+        }
+        experiments
+    }
+
+    /// The run that answers it: every round is scored, which the training clock does not see.
+    fn request(&self, base: &TrainRequest) -> TrainRequest {
+        let mut request = base.clone().with_absolute_paths();
+        request.algorithm = Some(self.algorithm.clone());
+        request.workers = Some(self.workers);
+        request.data.fraction = self.fraction;
+        request.stop.rounds = Some(self.rounds);
+        request.scoring = Scoring::Every(1);
+        request
+    }
+
+    fn carry_out(
+        &self,
+        base: &TrainRequest,
+        place: &Place,
+        watch: &mut MeasureWatch,
+    ) -> Result<Measured, Error> {
+        let request = self.request(base);
+        let earlier = match Store::open_if_there(place)? {
+            Some(store) => Earlier::find(&store, &request)?,
+            None => Earlier::Nothing,
+        };
+        let mut observe = |progress: Progress| (watch.observe)(Measuring::Run(progress));
+        let mut watch = Watch { interrupt: watch.interrupt, observe: &mut observe };
+        let made = match earlier {
+            Earlier::Whole(report) => return Ok(Measured::Known(report)),
+            Earlier::Part(run) => {
+                let changes = Changes { stop: request.stop, model: None };
+                resume(&run, &changes, place, &mut watch)
+            }
+            Earlier::Nothing => train(request, place, &mut watch),
+        };
+        match made {
+            Ok(report) => Ok(Measured::Made(Box::new(report))),
+            Err(Error::Train(error @ hemingway_train::Error::TooManyWorkers { .. })) => {
+                Ok(Measured::Impossible { reason: error.to_string() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What the store has of an experiment.
+enum Earlier {
+    /// A run that went as far as is wanted.
+    Whole(Box<TrainReport>),
+    /// A run to go on with.
+    Part(String),
+    Nothing,
+}
+
+impl Earlier {
+    fn find(store: &Store, request: &TrainRequest) -> Result<Earlier, Error> {
+        let same: Vec<StoredRun> =
+            store.runs()?.into_iter().filter(|run| asks_the_same(&run.request, request)).collect();
+        if let Some(report) = same.iter().find_map(|run| far_enough(run, &request.stop)) {
+            return Ok(Earlier::Whole(Box::new(report.clone())));
+        }
+        for run in same.iter().filter(|run| run.status != Status::Running) {
+            if store.checkpoint_round(run)?.is_some() {
+                return Ok(Earlier::Part(run.id.clone()));
+            }
+        }
+        Ok(Earlier::Nothing)
+    }
+}
+
+/// Whether two requests differ at most in when to end.
+fn asks_the_same(stored: &TrainRequest, wanted: &TrainRequest) -> bool {
+    stored.algorithm == wanted.algorithm
+        && stored.workers == wanted.workers
+        && TrainRequest { stop: wanted.stop, ..stored.clone() } == *wanted
+}
+
+/// The result of a run that ended where `stop` would have ended it, or later, or that cannot go further.
+fn far_enough<'a>(run: &'a StoredRun, stop: &StopRules) -> Option<&'a TrainReport> {
+    let report = run.report.as_ref().filter(|_| run.status == Status::Done)?;
+    let accurate = stop.error.is_some_and(|goal| report.certified_error.is_some_and(|error| error <= goal));
+    let long = stop.rounds.is_some_and(|rounds| report.rounds >= rounds);
+    let at_its_end = matches!(report.stop, Stop::NoProgress | Stop::Diverged);
+    (accurate || long || at_its_end).then_some(report)
+}
