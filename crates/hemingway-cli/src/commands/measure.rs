@@ -22,11 +22,11 @@ const MOST_SIMULATED: usize = 64;
 pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
     let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
     let request = request(arguments);
-    let mut shown = Shown { follower: Follower::new(quiet), number: 0, of: request.experiments.len() };
+    let mut shown = Shown::new(quiet);
     let mut watch =
         MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };
     let result = hemingway::measure(&request, &place, &mut watch);
-    shown.follower.finish();
+    shown.finish();
     let outcomes = result?;
 
     let done: Vec<(&Experiment, &Measured)> = request.experiments.iter().zip(&outcomes).collect();
@@ -85,18 +85,26 @@ fn powers_of_two(most: usize) -> Vec<usize> {
 }
 
 /// Follows experiments: one line for each that ends, and between them what `train` shows.
-struct Shown {
+pub struct Shown {
     follower: Follower,
     number: usize,
     of: usize,
 }
 
 impl Shown {
-    fn follow(&mut self, event: Measuring) {
+    pub fn new(quiet: bool) -> Shown {
+        Shown { follower: Follower::new(quiet), number: 0, of: 0 }
+    }
+
+    pub fn finish(&self) {
+        self.follower.finish();
+    }
+
+    pub fn follow(&mut self, event: Measuring) {
         match event {
-            Measuring::Begun { number, experiment, .. } => {
-                self.number = number;
-                self.follower.next(&format!("{number} of {}: {}", self.of, words_for(experiment)));
+            Measuring::Begun { number, of, experiment } => {
+                (self.number, self.of) = (number, of);
+                self.follower.next(&format!("{number} of {of}: {}", words_for(experiment)));
             }
             Measuring::Run(progress) => train::follow(&mut self.follower, progress),
             Measuring::Ended(outcome) => {

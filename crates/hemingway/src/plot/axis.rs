@@ -1,7 +1,7 @@
 //! Where values go on an axis, and which of them are named.
 //!
-//! A canvas knows only straight scales. So an axis turns values into positions, their logarithm if it is a logarithmic
-//! one, and positions back into words.
+//! An axis turns values into positions, their logarithms if it is a logarithmic one. Plotters has logarithmic scales of
+//! its own, but names too many values on them.
 
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ impl Axis {
         low - air..high + air
     }
 
-    /// The positions that are named.
+    /// The values between two positions that are named.
     pub fn ticks(&self, range: &Range<f64>) -> Vec<f64> {
         let width = range.end - range.start;
         let step = match self.scale {
@@ -74,15 +74,23 @@ impl Axis {
         };
         let first = (range.start / step).ceil() as i64;
         let last = (range.end / step).floor() as i64;
-        (first..=last).map(|k| k as f64 * step).collect()
+        (first..=last).map(|k| self.value(k as f64 * step)).collect()
     }
 
-    /// The name of a position.
-    pub fn name(&self, position: f64) -> String {
+    /// What is at a position.
+    pub fn value(&self, position: f64) -> f64 {
         match self.scale {
-            Scale::Linear => format!("{}", (position * 1e6).round() / 1e6),
-            Scale::Decades => format!("10{}", superscript(position.round() as i64)),
-            Scale::Doublings => format!("{}", position.exp2()),
+            Scale::Linear => position,
+            Scale::Decades => 10f64.powf(position),
+            Scale::Doublings => position.exp2(),
+        }
+    }
+
+    /// A value in words.
+    pub fn name(&self, value: f64) -> String {
+        match self.scale {
+            Scale::Decades => format!("10{}", superscript(value.log10().round() as i64)),
+            Scale::Linear | Scale::Doublings => format!("{}", (value * 1e6).round() / 1e6),
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Once;
 
 use plotters::coord::Shift;
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 
+use super::ruler::Ruler;
 use super::{Chart, Mark, SIZE, Series};
 
 /// Told apart by most eyes, and in an order that suits growing numbers.
@@ -31,6 +31,7 @@ const LINE: i32 = 21;
 
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 type Area<B> = DrawingArea<B, Shift>;
+type Plane<B> = DrawingArea<B, Cartesian2d<Ruler, Ruler>>;
 
 /// Fills a bitmap of three bytes a pixel.
 pub(super) fn on_bitmap(chart: &Chart, pixels: &mut [u8]) {
@@ -66,51 +67,38 @@ fn bring_font() {
 
 fn draw_plot<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
     let points = || chart.series.iter().flat_map(|series| chart.shown(series));
-    let x = chart.x.range(points().map(|point| point.0));
-    let y = chart.y.range(points().map(|point| point.1));
-    let (x_ticks, y_ticks) = (chart.x.ticks(&x), chart.y.ticks(&y));
+    let x = Ruler::new(&chart.x, points().map(|point| point.0));
+    let y = Ruler::new(&chart.y, points().map(|point| point.1));
     let mut context = ChartBuilder::on(area)
         .margin_right(20)
         .margin_bottom(8)
         .margin_left(8)
         .x_label_area_size(44)
         .y_label_area_size(66)
-        .build_cartesian_2d(x.with_key_points(x_ticks), y.with_key_points(y_ticks))?;
+        .build_cartesian_2d(x, y)?;
     context
         .configure_mesh()
         .x_desc(chart.x.label)
         .y_desc(chart.y.label)
-        .x_label_formatter(&|position| chart.x.name(*position))
-        .y_label_formatter(&|position| chart.y.name(*position))
         .label_style((FONT, 14).into_font().color(&INK))
         .axis_desc_style((FONT, 15).into_font().color(&INK))
         .bold_line_style(BLACK.mix(0.13))
         .light_line_style(TRANSPARENT)
         .draw()?;
     for series in &chart.series {
-        draw_series(chart, series, context.plotting_area())?;
+        draw_series(series, chart.shown(series), context.plotting_area())?;
     }
     Ok(())
 }
 
-type Plane<B> = DrawingArea<
-    B,
-    Cartesian2d<
-        plotters::coord::combinators::WithKeyPoints<RangedCoordf64>,
-        plotters::coord::combinators::WithKeyPoints<RangedCoordf64>,
-    >,
->;
-
-fn draw_series<B: DrawingBackend>(chart: &Chart, series: &Series, plane: &Plane<B>) -> Drawn<B> {
-    let place = |(x, y): (f64, f64)| (chart.x.position(x), chart.y.position(y));
-    let points: Vec<(f64, f64)> = chart.shown(series).into_iter().map(place).collect();
+fn draw_series<B: DrawingBackend>(series: &Series, points: Vec<(f64, f64)>, plane: &Plane<B>) -> Drawn<B> {
     let colour = colour(series);
     match series.mark {
         Mark::Line => plane.draw(&PathElement::new(points, colour.stroke_width(2))),
         Mark::Band => plane.draw(&Polygon::new(points, colour.mix(0.18))),
         Mark::Dots => points
             .into_iter()
-            .try_for_each(|point| plane.draw(&Circle::new(point, 3, colour.mix(0.55).filled()))),
+            .try_for_each(|point| plane.draw(&Circle::new(point, 3, colour.mix(0.45).filled()))),
     }
 }
 
@@ -137,7 +125,7 @@ fn draw_sample<B: DrawingBackend>(series: &Series, area: &Area<B>, middle: i32) 
     let colour = colour(series);
     match series.mark {
         Mark::Line => area.draw(&PathElement::new([(2, middle), (27, middle)], colour.stroke_width(3))),
-        Mark::Dots => area.draw(&Circle::new((14, middle), 4, colour.mix(0.55).filled())),
+        Mark::Dots => area.draw(&Circle::new((14, middle), 4, colour.mix(0.45).filled())),
         Mark::Band => area.draw(&Rectangle::new([(2, middle - 7), (27, middle + 7)], colour.mix(0.18).filled())),
     }
 }

@@ -1,12 +1,13 @@
 //! Charts: labelled series over two axes, as PNG and as SVG.
 //!
 //! A chart is plain data, so that whoever makes one can be tested without looking at pixels, and so that the same data
-//! can be written as CSV. `axis` decides where values go and where ticks are, `draw` puts it all on a canvas. The
+//! can be written as CSV. `axis` and `ruler` decide where values go and which are named, `draw` puts it all on a canvas. The
 //! legend stands beside the plot, never on it. Letters come from an embedded font: charts look the same on machines
 //! that have none.
 
 mod axis;
 mod draw;
+mod ruler;
 
 pub(crate) use axis::{Axis, Scale};
 

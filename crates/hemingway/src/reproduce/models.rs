@@ -3,7 +3,7 @@
 use hemingway_plan::{ConvergenceModel, Estimate, Observation, SystemModel, Target};
 
 use super::accuracy::Check;
-use super::trace::{GOALS, Trace};
+use super::trace::{GOALS, Round, Trace};
 use crate::Error;
 
 /// Both models of one algorithm.
@@ -24,8 +24,8 @@ impl Models {
 
     /// One pair of models for each run, which has not seen it.
     pub fn without_each(traces: &[Trace]) -> Result<Vec<Models>, Error> {
-        let others = |left_out: &Trace| traces.iter().filter(move |trace| trace.workers != left_out.workers);
-        traces.iter().map(|left_out| Models::fit(others(left_out))).collect()
+        let others = |workers: usize| traces.iter().filter(move |trace| trace.workers != workers);
+        traces.iter().map(|left_out| Models::fit(others(left_out.workers))).collect()
     }
 
     /// Seconds per round.
@@ -52,7 +52,7 @@ impl Models {
 
     /// Predicted gaps beside those of a run, by round.
     pub fn check_rounds(&self, trace: &Trace) -> Vec<Check> {
-        let check = |round: &super::trace::Round| Check {
+        let check = |round: &Round| Check {
             predicted: self.after_round(trace.workers, round.number),
             truth: round.gap,
         };
@@ -61,7 +61,7 @@ impl Models {
 
     /// Predicted gaps beside those of a run, by time.
     pub fn check_times(&self, trace: &Trace) -> Vec<Check> {
-        let check = |round: &super::trace::Round| Check {
+        let check = |round: &Round| Check {
             predicted: self.at_time(trace.workers, round.seconds),
             truth: round.gap,
         };
