@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hemingway::{Accuracy, DataRequest, Errors, Forward, MeasureWatch, ReproduceRequest, Reproduction};
+use hemingway::{Accuracy, DataRequest, Forward, MeasureWatch, ReproduceRequest, Reproduction};
 
 use super::measure::Shown;
 use super::train::BEFORE_THE_GOAL;
@@ -50,18 +50,17 @@ fn embedded() -> String {
 }
 
 fn summary(made: &Reproduction, out: &Path) -> String {
-    let Errors { rounds, suboptimality, suboptimality_in_time, seconds_per_round, forward, .. } = &made.errors;
+    let errors = &made.errors;
     let unseen = [
-        ("rounds to a sub-optimality, unseen m", rounds),
-        ("sub-optimality by round, unseen m", suboptimality),
-        ("sub-optimality by time, unseen m", suboptimality_in_time),
-        ("seconds per round, unseen m", seconds_per_round),
+        ("rounds to a sub-optimality, unseen m", errors.rounds),
+        ("sub-optimality by round, unseen m", errors.suboptimality),
+        ("sub-optimality by time, unseen m", errors.suboptimality_in_time),
+        ("seconds to a sub-optimality, unseen m", errors.seconds),
+        ("seconds per round, unseen m", errors.seconds_per_round),
     ];
-    let mut rows: Vec<Vec<String>> = unseen
-        .iter()
-        .filter_map(|(what, accuracy)| Some(row(what, &(**accuracy)?, String::new())))
-        .collect();
-    rows.extend(forward.iter().map(|Forward { ahead, forecast, persistence }| {
+    let mut rows: Vec<Vec<String>> =
+        unseen.iter().filter_map(|(what, accuracy)| Some(row(what, &(*accuracy)?, String::new()))).collect();
+    rows.extend(errors.forward.iter().map(|Forward { ahead, forecast, persistence }| {
         row(&format!("{ahead} ahead"), forecast, words::percent(persistence.median_error))
     }));
     let header = ["predicted", "median error", "of no change", "intervals that hold", "predictions"];

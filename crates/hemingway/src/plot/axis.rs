@@ -98,7 +98,11 @@ impl Axis {
 /// 1, 2 or 5 times a power of ten, not below the step that is given.
 fn round_step(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|digit| digit * power).find(|round| *round >= step).unwrap_or(10.0 * power)
+    [1.0, 2.0, 5.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|round| *round >= step)
+        .unwrap_or(10.0 * power)
 }
 
 fn superscript(number: i64) -> String {

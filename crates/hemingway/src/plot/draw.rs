@@ -116,7 +116,7 @@ fn draw_legend<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
     let texts = labels.iter().enumerate().map(|(row, label)| (*label, row, 34));
     let notes = chart.notes.iter().enumerate().map(|(row, note)| (*note, row + labels.len() + 1, 2));
     for (text, row, left) in texts.chain(notes) {
-        area.draw_text(text, &style, (left, LINE * row as i32 + 2))?;
+        area.draw_text(text, &style, (left, LINE * row as i32 + 4))?;
     }
     Ok(())
 }
@@ -126,7 +126,9 @@ fn draw_sample<B: DrawingBackend>(series: &Series, area: &Area<B>, middle: i32) 
     match series.mark {
         Mark::Line => area.draw(&PathElement::new([(2, middle), (27, middle)], colour.stroke_width(3))),
         Mark::Dots => area.draw(&Circle::new((14, middle), 4, colour.mix(0.45).filled())),
-        Mark::Band => area.draw(&Rectangle::new([(2, middle - 7), (27, middle + 7)], colour.mix(0.18).filled())),
+        Mark::Band => {
+            area.draw(&Rectangle::new([(2, middle - 7), (27, middle + 7)], colour.mix(0.18).filled()))
+        }
     }
 }
 

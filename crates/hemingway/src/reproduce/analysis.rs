@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::accuracy::{Accuracy, Check};
+use super::experiments::Evidence;
 use super::forecast::{self, Ahead, Forecast, forecasts};
 use super::models::Models;
 use super::trace::Trace;
@@ -17,16 +18,18 @@ pub(crate) const AHEAD: [(Ahead, &str); 4] = [
 ];
 
 /// Everything that the figures show.
-pub(crate) struct Analysis {
-    /// CoCoA+ on rising numbers of workers.
-    pub scaling: Vec<Trace>,
-    /// Other algorithms on one number of workers.
-    pub algorithms: Vec<Trace>,
+pub(crate) struct Analysis<'a> {
+    /// CoCoA+ on rising numbers of workers: the best weights so far.
+    pub scaling: &'a [Trace],
+    /// The same runs: the weights of each round.
+    pub recorded: &'a [Trace],
+    /// All algorithms on one number of workers.
+    pub algorithms: &'a [Trace],
     /// Fitted to all of `scaling`.
     pub models: Models,
     /// Fitted to `scaling` without one run, in its order.
     pub held_out: Vec<Models>,
-    /// For each of [`AHEAD`], for each run of `scaling`.
+    /// For each of [`AHEAD`], for each run of `recorded`.
     pub ahead: Vec<Vec<Vec<Forecast>>>,
 }
 
@@ -41,6 +44,8 @@ pub struct Errors {
     pub suboptimality: Option<Accuracy>,
     /// Sub-optimality by time, on numbers of workers that neither model has seen.
     pub suboptimality_in_time: Option<Accuracy>,
+    /// Seconds to a sub-optimality, on numbers of workers that neither model has seen.
+    pub seconds: Option<Accuracy>,
     /// Seconds per round, on numbers of workers that the model has not seen.
     pub seconds_per_round: Option<Accuracy>,
     /// Forecasts within a run.
@@ -58,14 +63,15 @@ pub struct Forward {
     pub persistence: Accuracy,
 }
 
-impl Analysis {
+impl Analysis<'_> {
     /// Fits and forecasts.
-    pub fn new(scaling: Vec<Trace>, algorithms: Vec<Trace>) -> Result<Analysis, Error> {
+    pub fn of(evidence: &Evidence) -> Result<Analysis<'_>, Error> {
+        let Evidence { scaling, recorded, algorithms, .. } = evidence;
         let models = Models::fit(scaling.iter())?;
-        let held_out = Models::without_each(&scaling)?;
-        let each = |ahead: Ahead| scaling.iter().map(|trace| forecasts(trace, &models, ahead)).collect();
+        let held_out = Models::without_each(scaling)?;
+        let each = |ahead: Ahead| recorded.iter().map(|trace| forecasts(trace, &models, ahead)).collect();
         let ahead = AHEAD.into_iter().map(|(ahead, _)| each(ahead)).collect();
-        Ok(Analysis { scaling, algorithms, models, held_out, ahead })
+        Ok(Analysis { scaling, recorded, algorithms, models, held_out, ahead })
     }
 
     /// How good all predictions were.
@@ -76,6 +82,7 @@ impl Analysis {
             rounds_between: self.unseen(between, Models::check_goals),
             suboptimality: self.unseen(0..self.scaling.len(), Models::check_rounds),
             suboptimality_in_time: self.unseen(0..self.scaling.len(), Models::check_times),
+            seconds: self.unseen(0..self.scaling.len(), Models::check_goals_in_time),
             seconds_per_round: self.unseen(0..self.scaling.len(), |models, trace| {
                 models.check_speed(trace).into_iter().collect()
             }),

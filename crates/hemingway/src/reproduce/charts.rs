@@ -37,7 +37,7 @@ impl By {
 pub(crate) fn speed(traces: &[Trace], models: &Models) -> Chart {
     let (fewest, most) = (traces.first().map_or(1, |t| t.workers), traces.last().map_or(1, |t| t.workers));
     let workers: Vec<usize> = (fewest..=most).collect();
-    let at = |m: usize| models.system.seconds_per_iteration(m, 1.0);
+    let at = |m: usize| models.seconds_per_round(m);
     let low = workers.iter().map(|&m| (m as f64, at(m).low));
     let high = workers.iter().rev().map(|&m| (m as f64, at(m).high));
     let quantile = |trace: &Trace, share: f64| {
@@ -45,8 +45,7 @@ pub(crate) fn speed(traces: &[Trace], models: &Models) -> Chart {
         durations.get(((durations.len() as f64 - 1.0) * share).round() as usize).copied()
     };
     let spread = |share: f64| {
-        let points = traces.iter().filter_map(|t| Some((t.workers as f64, quantile(t, share)?))).collect();
-        points
+        traces.iter().filter_map(|trace| Some((trace.workers as f64, quantile(trace, share)?))).collect()
     };
     Chart {
         title: "Figure 1(a): seconds per round".to_owned(),
@@ -73,13 +72,19 @@ pub(crate) fn convergence(title: &str, traces: &[Trace], label: impl Fn(&Trace) 
 }
 
 /// Runs as dots, what models say about them as lines.
-pub(crate) fn models<'a>(title: &str, by: By, traces: &[Trace], models: impl Fn(usize) -> &'a Models) -> Chart {
+pub(crate) fn models<'a>(
+    title: &str,
+    by: By,
+    traces: &[Trace],
+    models: impl Fn(usize) -> &'a Models,
+) -> Chart {
     let predicted = |k: usize, trace: &Trace| -> Vec<(f64, f64)> {
         let gap = |round: &Round| match by {
-            By::Round => models(k).after_round(trace.workers, round.number).mean,
-            By::Time => models(k).at_time(trace.workers, round.seconds).mean,
+            By::Round => Some(models(k).after_round(trace.workers, round.number)),
+            By::Time => models(k).at_time(trace.workers, round.seconds),
         };
-        thinned(&trace.points, KNOTS).iter().map(|round| (by.of(round), gap(round))).collect()
+        let knots = thinned(&trace.points, KNOTS);
+        knots.iter().filter_map(|round| Some((by.of(round), gap(round)?.mean))).collect()
     };
     let lines = traces.iter().enumerate().map(|(k, trace)| (k, trace, predicted(k, trace)));
     beside(title, vec!["dots: measured", "lines: model"], by, traces, lines)
@@ -107,9 +112,10 @@ fn beside<'a>(
     lines: impl Iterator<Item = (usize, &'a Trace, Vec<(f64, f64)>)>,
 ) -> Chart {
     let label = |trace: &Trace| format!("m = {}", trace.workers);
-    let dots = traces.iter().enumerate().map(|(k, trace)| {
-        series(&label(trace), k, Mark::Dots, thinned(&measured(trace, by), DOTS))
-    });
+    let dots = traces
+        .iter()
+        .enumerate()
+        .map(|(k, trace)| series(&label(trace), k, Mark::Dots, thinned(&measured(trace, by), DOTS)));
     let mut all: Vec<Series> = dots.collect();
     all.extend(lines.map(|(k, trace, points)| series(&label(trace), k, Mark::Line, points)));
     chart(title, notes, by, traces, all)

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use hemingway_plan::Observation;
-use hemingway_train::{Loss, Needs, Parameters, Stop, StopRules};
+use hemingway_train::{Loss, Needs, Parameters, Point, Stop, StopRules};
 
 use super::request::ReproduceRequest;
 use super::trace::{GOAL, Trace};
 use crate::measure::{Experiment, MeasureRequest, MeasureWatch, Measured, measure};
-use crate::{Error, Place, Store, TrainReport, TrainRequest, catalogue};
+use crate::{Error, Place, Store, StoredRun, TrainReport, TrainRequest, catalogue};
 
 /// The paper's numbers of workers.
 const WORKERS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -27,8 +27,10 @@ pub(crate) struct Evidence {
     pub reference: TrainReport,
     /// Proved lower bound of the optimum, from which sub-optimality is counted.
     pub optimum: f64, // P*
-    /// CoCoA+ on rising numbers of workers.
+    /// CoCoA+ on rising numbers of workers: the best weights so far.
     pub scaling: Vec<Trace>,
+    /// The same runs: the weights of each round.
+    pub recorded: Vec<Trace>,
     /// All algorithms on one number of workers.
     pub algorithms: Vec<Trace>,
 }
@@ -42,7 +44,8 @@ pub(crate) fn bracket(
     let (error, rounds) = BRACKET;
     let stop = StopRules { error: Some(error), ..StopRules::default() };
     let experiment = Experiment { algorithm: "cocoa".to_owned(), workers: 1, fraction: 1.0, rounds };
-    let wanted = MeasureRequest { base: TrainRequest { stop, ..base(request) }, experiments: vec![experiment] };
+    let wanted =
+        MeasureRequest { base: TrainRequest { stop, ..base(request) }, experiments: vec![experiment] };
     let outcomes = measure(&wanted, place, watch)?;
     let report = outcomes.first().and_then(Measured::report).cloned();
     Ok(report.filter(|report| report.stop != Stop::Interrupted))
@@ -69,19 +72,35 @@ pub(crate) fn carry_out(
     if reports.iter().any(|report| report.stop == Stop::Interrupted) {
         return Ok(None);
     }
-    let store = Store::open_existing(place)?;
-    let mut observations = Vec::new();
-    for report in reports {
-        observations.extend(observe(&store, &report.run, optimum, request.rounds)?);
+    let runs: Vec<&str> = reports.iter().map(|report| report.run.as_str()).collect();
+    gather(request, reference, optimum, &runs, &Store::open_existing(place)?).map(Some)
+}
+
+fn gather(
+    request: &ReproduceRequest,
+    reference: TrainReport,
+    optimum: f64,
+    runs: &[&str],
+    store: &Store,
+) -> Result<Evidence, Error> {
+    let (mut best, mut recorded) = (Vec::new(), Vec::new());
+    for run in runs {
+        let run = store.run(run)?;
+        let points: Vec<Point> = points(store, &run, optimum, request.rounds)?;
+        best.extend(observe(&run, &points, |point| point.primal - optimum));
+        recorded.extend(observe(&run, &points, |point| point.current - optimum));
     }
-    let traces = Trace::of(&observations);
-    let chosen = |keep: &dyn Fn(&Trace) -> bool| traces.iter().filter(|trace| keep(trace)).cloned().collect();
-    Ok(Some(Evidence {
+    let chosen = |observations: &[Observation], keep: fn(&Trace) -> bool| -> Vec<Trace> {
+        Trace::of(observations).into_iter().filter(keep).collect()
+    };
+    let scales = |trace: &Trace| trace.algorithm == ALGORITHM;
+    Ok(Evidence {
         reference,
         optimum,
-        scaling: chosen(&|trace| trace.algorithm == ALGORITHM),
-        algorithms: chosen(&|trace| trace.workers == SEVERAL_ON),
-    }))
+        scaling: chosen(&best, scales),
+        recorded: chosen(&recorded, scales),
+        algorithms: chosen(&best, |trace| trace.workers == SEVERAL_ON),
+    })
 }
 
 fn base(request: &ReproduceRequest) -> TrainRequest {
@@ -111,26 +130,26 @@ fn suits(name: &str) -> bool {
     name != NOT_FOR_HINGE && matches!(needs, Ok(Needs::Collectives | Needs::Neighbours))
 }
 
-/// How far a run was above the optimum after each round, until the paper would have ended it.
-fn observe(store: &Store, run: &str, optimum: f64, rounds: u64) -> Result<Vec<Observation>, Error> {
-    let run = store.run(run)?;
-    let mut observations = Vec::new();
-    for point in store.points(&run)?.into_iter().filter(|point| (1..=rounds).contains(&point.round)) {
-        let gap = point.primal - optimum;
-        if gap.is_finite() && gap > 0.0 {
-            observations.push(Observation {
-                run: run.id.clone(),
-                algorithm: run.choice.algorithm.clone(),
-                workers: run.choice.workers,
-                fraction: 1.0,
-                iteration: point.round,
-                seconds: Some(point.seconds.0),
-                value: Some(gap),
-            });
-        }
-        if gap <= GOAL {
-            break;
-        }
-    }
-    Ok(observations)
+/// The rounds of a run until the paper would have ended it.
+fn points(store: &Store, run: &StoredRun, optimum: f64, rounds: u64) -> Result<Vec<Point>, Error> {
+    let mut points = store.points(run)?;
+    points.retain(|point| (1..=rounds).contains(&point.round));
+    let end = points.iter().position(|point| point.primal <= optimum + GOAL);
+    points.truncate(end.map_or(points.len(), |end| end + 1));
+    Ok(points)
+}
+
+/// A run in the words of the models; rounds without a gap are left out.
+fn observe(run: &StoredRun, points: &[Point], gap: impl Fn(&Point) -> f64) -> Vec<Observation> {
+    let observation = |point: &Point| Observation {
+        run: run.id.clone(),
+        algorithm: run.choice.algorithm.clone(),
+        workers: run.choice.workers,
+        fraction: 1.0,
+        iteration: point.round,
+        seconds: Some(point.seconds.0),
+        value: Some(gap(point)),
+    };
+    let sound = |point: &&Point| gap(point).is_finite() && gap(point) > 0.0;
+    points.iter().filter(sound).map(observation).collect()
 }

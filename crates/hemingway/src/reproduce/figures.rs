@@ -26,8 +26,9 @@ pub(crate) struct Figure {
 /// All of them.
 #[rustfmt::skip]
 pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
-    let Analysis { scaling, .. } = analysis;
-    let beginning: Vec<Trace> = scaling.iter().map(|trace| trace.first(BEGINNING)).collect();
+    let Analysis { scaling, recorded, .. } = analysis;
+    let first = |traces: &[Trace]| -> Vec<Trace> { traces.iter().map(|trace| trace.first(BEGINNING)).collect() };
+    let (beginning, recorded_beginning) = (first(scaling), first(recorded));
     vec![
         Figure { name: "1a", claim: "Time per iteration falls from 1 to 32 cores and rises beyond; doubling the cores does not halve it.", result: fastest(analysis), chart: charts::speed(scaling, &analysis.models) },
         Figure { name: "1b", claim: "More cores, slower convergence: one needs about 10 iterations to a sub-optimality of 1e-4, sixteen about 50.", result: rounds(scaling), chart: charts::convergence("Figure 1(b): CoCoA+ by number of workers m", scaling, |trace| format!("m = {}", trace.workers)) },
@@ -36,18 +37,18 @@ pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
         fitted("3b", "Combined with Ernest it captures them as a function of time.", "Figure 3(b): fitted models combined, by time", By::Time, scaling, |_| &analysis.models),
         fitted("4a", "Models that have not seen an m fit its convergence well.", "Figure 4(a): each m predicted from all others, by round", By::Round, scaling, |k| &analysis.held_out[k]),
         fitted("4b", "The same, as a function of time.", "Figure 4(b): each m predicted from all others, by time", By::Time, scaling, |k| &analysis.held_out[k]),
-        ahead("5a", "From the last 50 iterations, 1 ahead: predictions are more accurate once i is large enough.", "Figure 5(a): 1 round ahead", 0, By::Round, analysis, scaling),
-        ahead("5b", "From the last 50 iterations, 10 ahead: the same.", "Figure 5(b): 10 rounds ahead", 1, By::Round, analysis, scaling),
-        ahead("6a", "Both models together capture the trends 1 s ahead.", "Figure 6(a): 1 s ahead", 2, By::Time, analysis, scaling),
-        ahead("6b", "Both models together capture the trends 5 s ahead.", "Figure 6(b): 5 s ahead", 3, By::Time, analysis, scaling),
+        ahead("5a", "From the last 50 iterations, 1 ahead: predictions are more accurate once i is large enough.", "Figure 5(a): 1 round ahead", 0, By::Round, analysis, recorded),
+        ahead("5b", "From the last 50 iterations, 10 ahead: the same.", "Figure 5(b): 10 rounds ahead", 1, By::Round, analysis, recorded),
+        ahead("6a", "Both models together capture the trends 1 s ahead.", "Figure 6(a): 1 s ahead", 2, By::Time, analysis, recorded),
+        ahead("6b", "Both models together capture the trends 5 s ahead.", "Figure 6(b): 5 s ahead", 3, By::Time, analysis, recorded),
         fitted("7a", "The first 100 iterations of Figure 3(a).", "Figure 7(a): fitted model, first 100 rounds", By::Round, &beginning, |_| &analysis.models),
         fitted("7b", "The first 100 iterations of Figure 3(b).", "Figure 7(b): fitted models combined, first 100 rounds", By::Time, &beginning, |_| &analysis.models),
         fitted("8a", "The first 100 iterations of Figure 4(a).", "Figure 8(a): each m from all others, first 100 rounds", By::Round, &beginning, |k| &analysis.held_out[k]),
         fitted("8b", "The first 100 iterations of Figure 4(b).", "Figure 8(b): each m from all others, first 100 rounds", By::Time, &beginning, |k| &analysis.held_out[k]),
-        ahead("9a", "The first 100 iterations of Figure 5(a).", "Figure 9(a): 1 round ahead, first 100 rounds", 0, By::Round, analysis, &beginning),
-        ahead("9b", "The first 100 iterations of Figure 5(b).", "Figure 9(b): 10 rounds ahead, first 100 rounds", 1, By::Round, analysis, &beginning),
-        ahead("10a", "The first 100 iterations of Figure 6(a).", "Figure 10(a): 1 s ahead, first 100 rounds", 2, By::Time, analysis, &beginning),
-        ahead("10b", "The first 100 iterations of Figure 6(b).", "Figure 10(b): 5 s ahead, first 100 rounds", 3, By::Time, analysis, &beginning),
+        ahead("9a", "The first 100 iterations of Figure 5(a).", "Figure 9(a): 1 round ahead, first 100 rounds", 0, By::Round, analysis, &recorded_beginning),
+        ahead("9b", "The first 100 iterations of Figure 5(b).", "Figure 9(b): 10 rounds ahead, first 100 rounds", 1, By::Round, analysis, &recorded_beginning),
+        ahead("10a", "The first 100 iterations of Figure 6(a).", "Figure 10(a): 1 s ahead, first 100 rounds", 2, By::Time, analysis, &recorded_beginning),
+        ahead("10b", "The first 100 iterations of Figure 6(b).", "Figure 10(b): 5 s ahead, first 100 rounds", 3, By::Time, analysis, &recorded_beginning),
     ]
 }
 
@@ -110,14 +111,11 @@ fn maturing(runs: &[Vec<Forecast>], ahead: Ahead) -> String {
 }
 
 fn fastest(analysis: &Analysis) -> String {
-    let speeds = || analysis.scaling.iter().filter_map(|trace| Some((trace.workers, mean_round(trace)?)));
+    let speeds =
+        || analysis.scaling.iter().filter_map(|trace| Some((trace.workers, trace.seconds_per_round()?)));
     let Some((best, seconds)) = speeds().min_by(|a, b| a.1.total_cmp(&b.1)) else { return String::new() };
     let all: Vec<String> = speeds().map(|(m, seconds)| format!("{seconds:.2} s on {m}")).collect();
     format!("A round is fastest on {best} workers ({seconds:.2} s): {}.", all.join(", "))
-}
-
-fn mean_round(trace: &Trace) -> Option<f64> {
-    trace.points.last().map(|last| last.seconds / last.number as f64)
 }
 
 fn rounds(traces: &[Trace]) -> String {

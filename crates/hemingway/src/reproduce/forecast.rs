@@ -34,7 +34,7 @@ pub(crate) struct Forecast {
 
 /// All forecasts of one run.
 pub(crate) fn forecasts(trace: &Trace, models: &Models, ahead: Ahead) -> Vec<Forecast> {
-    let speed = models.seconds_per_round(trace.workers);
+    let speed = models.seconds_per_round(trace.workers).mean;
     (SEEN..=trace.points.len()).filter_map(|seen| look(trace, seen, ahead, speed)).collect()
 }
 
@@ -46,7 +46,8 @@ fn look(trace: &Trace, seen: usize, ahead: Ahead, seconds_per_round: f64) -> Opt
         Ahead::Rounds(rounds) => (after(trace, last.number + rounds)?.gap, rounds as f64),
         Ahead::Seconds(seconds) => (trace.gap_at(last.seconds + seconds)?, seconds / seconds_per_round),
     };
-    let logarithms: Vec<(f64, f64)> = window.iter().map(|round| (round.number as f64, round.gap.ln())).collect();
+    let logarithms: Vec<(f64, f64)> =
+        window.iter().map(|round| (round.number as f64, round.gap.ln())).collect();
     let Estimate { low, mean, high } = forward(&logarithms, rounds);
     let predicted = Estimate { low: low.exp(), mean: mean.exp(), high: high.exp() };
     Some(Forecast {

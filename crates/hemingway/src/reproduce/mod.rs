@@ -62,15 +62,15 @@ pub fn reproduce(
     place: &Place,
     watch: &mut MeasureWatch,
 ) -> Result<Option<Reproduction>, Error> {
+    request.check()?;
     let folder = Folder(&request.out);
-    folder.check()?;
     let Some(reference) = experiments::bracket(request, place, watch)? else { return Ok(None) };
     let cluster = folder.write("cluster.toml", CLUSTER)?;
     let Some(evidence) = experiments::carry_out(request, reference, &cluster, place, watch)? else {
         return Ok(None);
     };
 
-    let analysis = Analysis::new(evidence.scaling.clone(), evidence.algorithms.clone())?;
+    let analysis = Analysis::of(&evidence)?;
     let figures = figures::figures(&analysis);
     let errors = analysis.errors();
     let facts = Facts { evidence: &evidence, errors: &errors, rounds: request.rounds, cluster: CLUSTER };

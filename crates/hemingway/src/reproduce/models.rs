@@ -1,16 +1,13 @@
-//! The two models of the paper and what follows from both: h(t, m) = g(t / f(m), m).
+//! The two models of the paper and both together, each beside what runs did.
 
-use hemingway_plan::{ConvergenceModel, Estimate, Observation, SystemModel, Target};
+use hemingway_plan::{Combined, ConvergenceModel, Estimate, Observation, SystemModel, Target};
 
 use super::accuracy::Check;
 use super::trace::{GOALS, Round, Trace};
 use crate::Error;
 
-/// Both models of one algorithm.
-pub(crate) struct Models {
-    pub system: SystemModel,           // f(m)
-    pub convergence: ConvergenceModel, // g(i, m)
-}
+/// The models of one algorithm: f(m), g(i, m) and h(t, m).
+pub(crate) struct Models(pub Combined);
 
 impl Models {
     /// Learns from runs.
@@ -19,7 +16,7 @@ impl Models {
         let system = SystemModel::fit(&observations).map_err(|error| unfit(&error))?;
         let convergence =
             ConvergenceModel::fit(&observations, Target::SubOptimality).map_err(|error| unfit(&error))?;
-        Ok(Models { system, convergence })
+        Ok(Models(Combined::new(system, convergence)))
     }
 
     /// One pair of models for each run, which has not seen it.
@@ -29,62 +26,63 @@ impl Models {
     }
 
     /// Seconds per round.
-    pub fn seconds_per_round(&self, workers: usize) -> f64 {
-        self.system.seconds_per_iteration(workers, 1.0).mean
+    pub fn seconds_per_round(&self, workers: usize) -> Estimate {
+        self.0.system.seconds_per_iteration(workers, 1.0)
     }
 
     /// The sub-optimality after a round.
     pub fn after_round(&self, workers: usize, round: u64) -> Estimate {
-        self.convergence.value(workers, round)
+        self.0.convergence.value(workers, round)
     }
 
-    /// The sub-optimality at a moment; between two rounds the logarithm is straight.
-    pub fn at_time(&self, workers: usize, seconds: f64) -> Estimate {
-        let rounds = (seconds / self.seconds_per_round(workers)).max(1.0);
-        let [before, after] = [rounds.floor(), rounds.floor() + 1.0].map(|i| self.after_round(workers, i as u64));
-        let between = |a: f64, b: f64| (a.ln() + (b.ln() - a.ln()) * rounds.fract()).exp();
-        Estimate {
-            low: between(before.low, after.low),
-            mean: between(before.mean, after.mean),
-            high: between(before.high, after.high),
-        }
+    /// The sub-optimality at a moment; nothing before the first round is over.
+    pub fn at_time(&self, workers: usize, seconds: f64) -> Option<Estimate> {
+        self.0.value_at(workers, seconds)
     }
 
     /// Predicted gaps beside those of a run, by round.
     pub fn check_rounds(&self, trace: &Trace) -> Vec<Check> {
-        let check = |round: &Round| Check {
-            predicted: self.after_round(trace.workers, round.number),
-            truth: round.gap,
-        };
-        trace.points.iter().map(check).collect()
+        let predicted = |round: &Round| self.after_round(trace.workers, round.number);
+        trace.points.iter().map(|round| Check { predicted: predicted(round), truth: round.gap }).collect()
     }
 
-    /// Predicted gaps beside those of a run, by time.
+    /// Predicted gaps beside those of a run, by time: halfway to the next round, where no hair decides which it is.
     pub fn check_times(&self, trace: &Trace) -> Vec<Check> {
-        let check = |round: &Round| Check {
-            predicted: self.at_time(trace.workers, round.seconds),
-            truth: round.gap,
+        let check = |(round, next): (&Round, &Round)| {
+            let predicted = self.at_time(trace.workers, (round.seconds + next.seconds) / 2.0)?;
+            Some(Check { predicted, truth: round.gap })
         };
-        trace.points.iter().map(check).collect()
+        trace.points.iter().zip(trace.points.iter().skip(1)).filter_map(check).collect()
     }
 
     /// Predicted rounds to each sub-optimality that a run reached after its first round.
     pub fn check_goals(&self, trace: &Trace) -> Vec<Check> {
-        let never = Estimate { low: f64::INFINITY, mean: f64::INFINITY, high: f64::INFINITY };
-        let check = |goal: f64| {
-            let reached = trace.reached(goal).filter(|round| round.number > 1)?;
-            let predicted = self.convergence.iterations_to(trace.workers, goal).unwrap_or(never.clone());
-            Some(Check { predicted, truth: reached.number as f64 })
-        };
-        GOALS.into_iter().filter_map(check).collect()
+        let predicted = |goal: f64| self.0.convergence.iterations_to(trace.workers, goal);
+        reached(trace).map(|(goal, round)| beside(predicted(goal), round.number as f64)).collect()
+    }
+
+    /// Predicted seconds to each sub-optimality that a run reached after its first round.
+    pub fn check_goals_in_time(&self, trace: &Trace) -> Vec<Check> {
+        let predicted = |goal: f64| self.0.seconds_to(trace.workers, goal);
+        reached(trace).map(|(goal, round)| beside(predicted(goal), round.seconds)).collect()
     }
 
     /// Predicted seconds per round beside what a run took.
     pub fn check_speed(&self, trace: &Trace) -> Option<Check> {
-        let last = trace.points.last()?;
-        let predicted = self.system.seconds_per_iteration(trace.workers, 1.0);
-        Some(Check { predicted, truth: last.seconds / last.number as f64 })
+        let truth = trace.seconds_per_round()?;
+        Some(Check { predicted: self.seconds_per_round(trace.workers), truth })
     }
+}
+
+fn reached(trace: &Trace) -> impl Iterator<Item = (f64, Round)> {
+    let reached = |goal: f64| Some((goal, trace.reached(goal).filter(|round| round.number > 1)?));
+    GOALS.into_iter().filter_map(reached)
+}
+
+/// What is predicted never to happen is off without measure.
+fn beside(predicted: Option<Estimate>, truth: f64) -> Check {
+    let never = Estimate { low: f64::INFINITY, mean: f64::INFINITY, high: f64::INFINITY };
+    Check { predicted: predicted.unwrap_or(never), truth }
 }
 
 fn unfit(problem: &dyn std::fmt::Display) -> Error {

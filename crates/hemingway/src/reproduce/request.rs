@@ -3,7 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::DataRequest;
+use super::folder::Folder;
+use crate::{DataRequest, Error};
 
 /// The file of MNIST that is looked for, as it is and as others call it.
 const FILES: [&str; 4] = [
@@ -27,6 +28,16 @@ pub struct ReproduceRequest {
     pub rounds: u64,
     /// The folder that everything is written into.
     pub out: PathBuf,
+}
+
+impl ReproduceRequest {
+    /// Refuses what no run would refuse in time.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.rounds == 0 {
+            return Err(Error::OutOfRange { name: "--rounds", value: 0.0, expected: "at least 1" });
+        }
+        Folder(&self.out).check()
+    }
 }
 
 /// MNIST as the paper has it, if the folder that `HEMINGWAY_DATA` names has it.

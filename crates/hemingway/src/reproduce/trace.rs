@@ -24,7 +24,7 @@ pub(crate) struct Round {
     pub number: u64,
     /// Since the run began.
     pub seconds: f64,
-    /// P − P* of the best weights so far.
+    /// P − P*, of the best weights so far or of those of this very round.
     pub gap: f64,
 }
 
@@ -70,6 +70,11 @@ impl Trace {
         self.points.last().map_or(0, |round| round.number)
     }
 
+    /// On average.
+    pub fn seconds_per_round(&self) -> Option<f64> {
+        self.points.last().map(|last| last.seconds / last.number as f64)
+    }
+
     /// The gap at a moment between two rounds, on the straight line of its logarithm; nothing outside the run.
     pub fn gap_at(&self, seconds: f64) -> Option<f64> {
         let after = self.points.iter().position(|round| round.seconds >= seconds)?;
@@ -100,8 +105,9 @@ mod tests {
     use super::*;
 
     fn trace() -> Trace {
-        let points =
-            (1..=4).map(|i| Round { number: i, seconds: 2.0 * i as f64, gap: 0.1f64.powi(i as i32) }).collect();
+        let points = (1..=4)
+            .map(|i| Round { number: i, seconds: 2.0 * i as f64, gap: 0.1f64.powi(i as i32) })
+            .collect();
         Trace { algorithm: "a".into(), workers: 2, points }
     }
 
