@@ -10,6 +10,9 @@ const DOTS: usize = 60;
 /// A curve is drawn through at most this many points.
 const KNOTS: usize = 250;
 
+/// The appendix shows this many rounds.
+pub(crate) const BEGINNING: u64 = 100;
+
 /// What progress is counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
@@ -18,10 +21,13 @@ pub(crate) enum By {
 }
 
 impl By {
-    fn axis(self) -> Axis {
+    /// Long runs are shown on a logarithmic axis, where short ones beside them can still be seen.
+    fn axis(self, traces: &[Trace]) -> Axis {
+        let short = traces.iter().all(|trace| trace.rounds() <= BEGINNING);
+        let scale = if short { Scale::Linear } else { Scale::Doublings };
         match self {
-            By::Round => Axis::new("rounds", Scale::Linear),
-            By::Time => Axis::new("time (s)", Scale::Linear),
+            By::Round => Axis::new("rounds", scale),
+            By::Time => Axis::new("time (s)", scale),
         }
     }
 
@@ -41,7 +47,7 @@ pub(crate) fn speed(traces: &[Trace], models: &Models) -> Chart {
     let low = workers.iter().map(|&m| (m as f64, at(m).low));
     let high = workers.iter().rev().map(|&m| (m as f64, at(m).high));
     let quantile = |trace: &Trace, share: f64| {
-        let durations = trace.durations();
+        let durations = trace.whole_rounds().durations();
         durations.get(((durations.len() as f64 - 1.0) * share).round() as usize).copied()
     };
     let spread = |share: f64| {
@@ -127,7 +133,7 @@ fn chart(title: &str, notes: Vec<&'static str>, by: By, traces: &[Trace], series
     let (low, high) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
     let y = Axis::new("primal sub-optimality P − P*", Scale::Decades);
     let y = if low <= high { y.within(low / 1.5, high * 1.5) } else { y };
-    Chart { title: title.to_owned(), notes, x: by.axis(), y, series }
+    Chart { title: title.to_owned(), notes, x: by.axis(traces), y, series }
 }
 
 fn series(label: &str, colour: usize, mark: Mark, points: Vec<(f64, f64)>) -> Series {

@@ -2,15 +2,12 @@
 
 use super::accuracy::Accuracy;
 use super::analysis::{AHEAD, Analysis};
-use super::charts::{self, By};
+use super::charts::{self, BEGINNING, By};
 use super::forecast::{Ahead, Forecast, accuracy};
 use super::models::Models;
 use super::trace::{GOAL, Trace};
 use super::words;
 use crate::plot::Chart;
-
-/// The appendix shows this many rounds.
-const BEGINNING: u64 = 100;
 
 /// A figure of the paper, made again.
 pub(crate) struct Figure {
@@ -111,8 +108,12 @@ fn maturing(runs: &[Vec<Forecast>], ahead: Ahead) -> String {
 }
 
 fn fastest(analysis: &Analysis) -> String {
-    let speeds =
-        || analysis.scaling.iter().filter_map(|trace| Some((trace.workers, trace.seconds_per_round()?)));
+    let speeds = || {
+        analysis
+            .scaling
+            .iter()
+            .filter_map(|trace| Some((trace.workers, trace.whole_rounds().seconds_per_round()?)))
+    };
     let Some((best, seconds)) = speeds().min_by(|a, b| a.1.total_cmp(&b.1)) else { return String::new() };
     let all: Vec<String> = speeds().map(|(m, seconds)| format!("{seconds:.2} s on {m}")).collect();
     format!("A round is fastest on {best} workers ({seconds:.2} s): {}.", all.join(", "))

@@ -11,12 +11,13 @@ pub(crate) struct Models(pub Combined);
 
 impl Models {
     /// Learns from runs.
-    pub fn fit<'a>(traces: impl Iterator<Item = &'a Trace>) -> Result<Models, Error> {
-        let observations: Vec<Observation> = traces.flat_map(Trace::observations).collect();
-        let system = SystemModel::fit(&observations).map_err(|error| unfit(&error))?;
-        let convergence =
-            ConvergenceModel::fit(&observations, Target::SubOptimality).map_err(|error| unfit(&error))?;
-        Ok(Models(Combined::new(system, convergence)))
+    pub fn fit<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Result<Models, Error> {
+        let progress: Vec<Observation> = traces.clone().flat_map(Trace::observations).collect();
+        let times: Vec<Observation> =
+            traces.flat_map(|trace| trace.whole_rounds().observations().collect::<Vec<_>>()).collect();
+        let system = SystemModel::fit(&times).map_err(|error| unfit(&error))?;
+        let convergence = ConvergenceModel::fit(&progress, Target::SubOptimality);
+        Ok(Models(Combined::new(system, convergence.map_err(|error| unfit(&error))?)))
     }
 
     /// One pair of models for each run, which has not seen it.
@@ -67,9 +68,9 @@ impl Models {
         reached(trace).map(|(goal, round)| beside(predicted(goal), round.seconds)).collect()
     }
 
-    /// Predicted seconds per round beside what a run took.
+    /// Predicted seconds per round beside what rounds took that visit every row.
     pub fn check_speed(&self, trace: &Trace) -> Option<Check> {
-        let truth = trace.seconds_per_round()?;
+        let truth = trace.whole_rounds().seconds_per_round()?;
         Some(Check { predicted: self.seconds_per_round(trace.workers), truth })
     }
 }

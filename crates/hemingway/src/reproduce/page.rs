@@ -59,7 +59,7 @@ fn setup(facts: &Facts) -> String {
          - Optimum: between {optimum:.8} and {:.8}, proved by a run of its own. Sub-optimality is counted from the lower \
          bound, and is that of the best weights so far; forecasts within a run are of the weights of each round.\n\
          - Runs: CoCoA+ on 1, 2, 4, …, 128 workers, each worker passing over its rows once a round (a single worker \
-         skips rows that are settled, so that its later rounds are shorter), until a sub-optimality \
+         leaves out settled rows from its third round on; seconds per round are those of rounds that visit every row), until a sub-optimality \
          of {GOAL:e} or {} rounds; on 16 workers all algorithms of the catalogue that take the hinge loss.\n\
          - Machines: simulated, as described at the end, in place of the paper's Spark cluster.\n",
         count(data.rows),

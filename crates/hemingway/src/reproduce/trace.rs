@@ -93,6 +93,12 @@ impl Trace {
         durations
     }
 
+    /// The rounds that visit every row, from which seconds per round are learnt. A single worker leaves out settled
+    /// rows from its third pass on.
+    pub fn whole_rounds(&self) -> Trace {
+        if self.workers == 1 { self.first(2) } else { self.clone() }
+    }
+
     /// The beginning of the run.
     pub fn first(&self, rounds: u64) -> Trace {
         let points = self.points.iter().copied().filter(|round| round.number <= rounds).collect();
