@@ -357,23 +357,41 @@ pub struct Measure {
     pub quiet: bool,
 }
 
-/// Fit models of time and convergence to traces of any program, and predict runs that nobody made.
+/// Fit models of time and convergence to runs, say how good they are, and predict runs that nobody made.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  hemingway fit --traces runs.csv
+  hemingway fit                                        the models of the runs in the store, and their errors
+  hemingway fit --goal 1e-3 --workers 1,2,4,8,16,32    rounds and seconds to a relative error
+  hemingway fit --within 60s                           the objective after a minute
+  hemingway fit --traces runs.csv                      models of what another program did
   hemingway fit --traces runs.csv --predict wanted.csv --json
 
 runs.csv has the columns run, algorithm, workers, fraction, iteration, seconds (since the run began) and value;
 wanted.csv has algorithm, workers, fraction and iteration.")]
 pub struct Fit {
-    /// What runs did, as CSV
+    /// Runs of any program, as CSV, in place of those in the store
     #[arg(long, value_name = "FILE")]
-    pub traces: PathBuf,
+    pub traces: Option<PathBuf>,
 
     /// What to predict, as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "within"])]
     pub predict: Option<PathBuf>,
+
+    /// Predict how long this takes: a relative error, or a value in traces of other programs
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "within")]
+    pub goal: Option<f64>,
+
+    /// Predict what is reached in this time
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub within: Option<f64>,
+
+    /// On how many workers, for --goal and --within [default: those that were measured]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub workers: Vec<usize>,
+
+    #[command(flatten)]
+    pub store: StoreFile,
 
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]

@@ -12,19 +12,19 @@ use crate::{ConvergenceModel, Estimate, SystemModel};
 const MOST_ITERATIONS: u64 = 1 << 40;
 
 /// Predicts one algorithm's progress in time.
-#[derive(Debug)]
-pub struct Combined {
+#[derive(Debug, Clone, Copy)]
+pub struct Combined<'a> {
     /// Seconds per iteration, f(m).
-    pub system: SystemModel,
+    pub system: &'a SystemModel,
     /// Progress per iteration, g(i, m).
-    pub convergence: ConvergenceModel,
+    pub convergence: &'a ConvergenceModel,
     /// The part of the data that is trained on, for the times; 1 is all of it.
     pub fraction: f64,
 }
 
-impl Combined {
+impl<'a> Combined<'a> {
     /// For training on all of the data.
-    pub fn new(system: SystemModel, convergence: ConvergenceModel) -> Combined {
+    pub fn new(system: &'a SystemModel, convergence: &'a ConvergenceModel) -> Combined<'a> {
         Combined { system, convergence, fraction: 1.0 }
     }
 

@@ -4,8 +4,10 @@
 
 mod combined;
 mod convergence;
+mod design;
 mod distribution;
 mod error;
+pub mod evaluation;
 mod lasso;
 mod nnls;
 mod observation;
@@ -13,7 +15,8 @@ mod system;
 mod traces;
 
 pub use combined::Combined;
-pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
+pub use convergence::{Better, ConvergenceError, ConvergenceModel, SubsetModel, Target, forward};
+pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};
 pub use nnls::nnls;

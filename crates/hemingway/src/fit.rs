@@ -1,17 +1,14 @@
-//! Models of traces that others wrote: what runs that were made say about runs that were not.
+//! Models of runs that were made, and what they say about runs that were not.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use hemingway_plan::{
-    Better, ConvergenceModel, Estimate, Observation, Query, SystemModel, Target, parse_queries, parse_trace,
-};
+use hemingway_plan::{Combined, ConvergenceModel, Estimate, Observation, Query, SystemModel, Target};
 use serde::Serialize;
 
-use crate::Error;
+use crate::Family;
 
-/// The models of one algorithm.
+/// The models of a family of runs.
 pub struct Fitted {
+    /// What they were fitted to.
+    pub family: Family,
     /// Seconds, f(m), or why there is no such model.
     pub system: Result<SystemModel, String>,
     /// Values, g(i, m), by the fraction of the data, or why there is no such model.
@@ -29,48 +26,44 @@ pub struct Prediction {
     pub warnings: Vec<String>,
 }
 
-/// Fits models to every algorithm of a trace in CSV.
-pub fn fit_traces(file: &Path) -> Result<BTreeMap<String, Fitted>, Error> {
-    let observations = parse_trace(&read(file)?).map_err(|error| bad(file, &error))?;
-    let mut by_algorithm: BTreeMap<String, Vec<Observation>> = BTreeMap::new();
-    for observation in observations {
-        by_algorithm.entry(observation.algorithm.clone()).or_default().push(observation);
-    }
-    Ok(by_algorithm.into_iter().map(|(name, observations)| (name, Fitted::to(&observations))).collect())
+/// What to look ahead to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ahead {
+    /// A goal: the relative error where the optimum is known, else the value itself.
+    Goal(f64),
+    /// A time in seconds.
+    Within(f64),
 }
 
-/// Answers the queries of a CSV, in their order.
-pub fn predict_traces(
-    models: &BTreeMap<String, Fitted>,
-    file: &Path,
-) -> Result<Vec<(Query, Prediction)>, Error> {
-    let queries = parse_queries(&read(file)?).map_err(|error| bad(file, &error))?;
-    let answer = |query: Query| {
-        let nothing = || Prediction {
-            seconds: None,
-            value: None,
-            warnings: vec![format!("there is no run of {}", query.algorithm)],
-        };
-        let prediction = models.get(&query.algorithm).map_or_else(nothing, |fitted| fitted.predict(&query));
-        (query, prediction)
-    };
-    Ok(queries.into_iter().map(answer).collect())
+/// What can be said about the way ahead on so many workers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// On how many workers.
+    pub workers: usize,
+    /// Iterations to the goal, or in the time.
+    pub iterations: Option<Estimate>,
+    /// Seconds to the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<Estimate>,
+    /// The value after the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Estimate>,
+    /// What is extrapolated, and how far.
+    pub warning: Option<String>,
 }
 
 impl Fitted {
-    fn to(observations: &[Observation]) -> Fitted {
-        let mut fractions: Vec<f64> = observations.iter().map(|observation| observation.fraction).collect();
-        fractions.sort_by(f64::total_cmp);
-        fractions.dedup();
-        let convergence = |fraction: f64| {
+    /// Fits what can be fitted.
+    pub fn to(family: Family) -> Fitted {
+        let convergence = |&(fraction, target)| {
             let some: Vec<Observation> =
-                observations.iter().filter(|observation| observation.fraction == fraction).cloned().collect();
-            let model = ConvergenceModel::fit(&some, Target::Metric(direction(&some)));
-            (fraction, model.map_err(|error| error.to_string()))
+                family.observations.iter().filter(|seen| seen.fraction == fraction).cloned().collect();
+            (fraction, ConvergenceModel::fit(&some, target).map_err(|error| error.to_string()))
         };
         Fitted {
-            system: SystemModel::fit(observations).map_err(|error| error.to_string()),
-            convergence: fractions.into_iter().map(convergence).collect(),
+            system: SystemModel::fit(&family.observations).map_err(|error| error.to_string()),
+            convergence: family.targets.iter().map(convergence).collect(),
+            family,
         }
     }
 
@@ -79,7 +72,37 @@ impl Fitted {
         self.convergence.last().map(|(_, model)| model)
     }
 
-    fn predict(&self, query: &Query) -> Prediction {
+    /// Both models on all of the data, h(t, m), if there are both.
+    fn combined(&self) -> Option<(&Target, Combined<'_>)> {
+        let (fraction, target) = self.family.targets.last()?;
+        let convergence = self.convergence()?.as_ref().ok()?;
+        let system = self.system.as_ref().ok()?;
+        Some((target, Combined { fraction: *fraction, ..Combined::new(system, convergence) }))
+    }
+
+    /// How long a goal takes, or how far a time goes; nothing without both models.
+    pub fn outlook(&self, workers: usize, ahead: Ahead) -> Option<Outlook> {
+        let (target, model) = self.combined()?;
+        let optimum = model.convergence.optimum();
+        let mut outlook = Outlook { workers, iterations: None, seconds: None, value: None, warning: None };
+        match (ahead, target) {
+            (Ahead::Goal(goal), target) => {
+                let goal = if matches!(target, Target::Loss { .. }) { optimum * (1.0 + goal) } else { goal };
+                outlook.iterations = model.convergence.iterations_to(workers, goal);
+                outlook.seconds = model.seconds_to(workers, goal);
+            }
+            (Ahead::Within(seconds), _) => {
+                outlook.iterations = model.iterations_in(workers, seconds);
+                outlook.value = model.value_at(workers, seconds);
+            }
+        }
+        let last = outlook.iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
+        outlook.warning = model.extrapolation(workers, last);
+        Some(outlook)
+    }
+
+    /// Seconds and value after an iteration.
+    pub fn predict(&self, query: &Query) -> Prediction {
         let mut warnings = Vec::new();
         let seconds = self.system.as_ref().ok().map(|model| {
             warnings.extend(model.extrapolation(query.workers, query.fraction));
@@ -94,33 +117,22 @@ impl Fitted {
     }
 }
 
+/// Answers queries, each from the models of its algorithm.
+pub fn predict_traces(models: &[Fitted], queries: Vec<Query>) -> Vec<(Query, Prediction)> {
+    let answer = |query: Query| {
+        let nothing = || Prediction {
+            seconds: None,
+            value: None,
+            warnings: vec![format!("there is no run of {}", query.algorithm)],
+        };
+        let family = models.iter().find(|fitted| fitted.family.algorithm == query.algorithm);
+        let prediction = family.map_or_else(nothing, |fitted| fitted.predict(&query));
+        (query, prediction)
+    };
+    queries.into_iter().map(answer).collect()
+}
+
 /// Nothing is said rather than a figure that is none.
 fn is_sound(estimate: &Estimate) -> bool {
     [estimate.low, estimate.mean, estimate.high].iter().all(|figure| figure.is_finite())
-}
-
-/// Whether values fall or rise in most runs.
-fn direction(observations: &[Observation]) -> Better {
-    let mut ends: BTreeMap<&str, [(u64, f64); 2]> = BTreeMap::new();
-    for observation in observations {
-        let Some(value) = observation.value.filter(|value| value.is_finite()) else { continue };
-        let point = (observation.iteration, value);
-        let [first, last] = ends.entry(&observation.run).or_insert([point, point]);
-        if point.0 < first.0 {
-            *first = point;
-        }
-        if point.0 >= last.0 {
-            *last = point;
-        }
-    }
-    let falling = ends.values().filter(|[first, last]| last.1 <= first.1).count();
-    if 2 * falling >= ends.len() { Better::Lower } else { Better::Higher }
-}
-
-fn read(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file).map_err(|source| Error::Read { file: file.to_path_buf(), source })
-}
-
-fn bad(file: &Path, error: &hemingway_plan::Error) -> Error {
-    Error::Traces { file: file.to_path_buf(), problem: error.to_string() }
 }
