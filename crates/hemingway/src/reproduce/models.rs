@@ -7,7 +7,10 @@ use super::trace::{GOALS, Round, Trace};
 use crate::Error;
 
 /// The models of one algorithm: f(m), g(i, m) and h(t, m).
-pub(crate) struct Models(pub Combined);
+pub(crate) struct Models {
+    pub system: SystemModel,
+    pub convergence: ConvergenceModel,
+}
 
 impl Models {
     /// Learns from runs.
@@ -16,8 +19,13 @@ impl Models {
         let times: Vec<Observation> =
             traces.flat_map(|trace| trace.whole_rounds().observations().collect::<Vec<_>>()).collect();
         let system = SystemModel::fit(&times).map_err(|error| unfit(&error))?;
-        let convergence = ConvergenceModel::fit(&progress, Target::SubOptimality);
-        Ok(Models(Combined::new(system, convergence.map_err(|error| unfit(&error))?)))
+        let convergence =
+            ConvergenceModel::fit(&progress, Target::SubOptimality).map_err(|error| unfit(&error))?;
+        Ok(Models { system, convergence })
+    }
+
+    fn combined(&self) -> Combined<'_> {
+        Combined::new(&self.system, &self.convergence)
     }
 
     /// One pair of models for each run, which has not seen it.
@@ -28,17 +36,17 @@ impl Models {
 
     /// Seconds per round.
     pub fn seconds_per_round(&self, workers: usize) -> Estimate {
-        self.0.system.seconds_per_iteration(workers, 1.0)
+        self.system.seconds_per_iteration(workers, 1.0)
     }
 
     /// The sub-optimality after a round.
     pub fn after_round(&self, workers: usize, round: u64) -> Estimate {
-        self.0.convergence.value(workers, round)
+        self.convergence.value(workers, round)
     }
 
     /// The sub-optimality at a moment; nothing before the first round is over.
     pub fn at_time(&self, workers: usize, seconds: f64) -> Option<Estimate> {
-        self.0.value_at(workers, seconds)
+        self.combined().value_at(workers, seconds)
     }
 
     /// Predicted gaps beside those of a run, by round.
@@ -58,13 +66,13 @@ impl Models {
 
     /// Predicted rounds to each sub-optimality that a run reached after its first round.
     pub fn check_goals(&self, trace: &Trace) -> Vec<Check> {
-        let predicted = |goal: f64| self.0.convergence.iterations_to(trace.workers, goal);
+        let predicted = |goal: f64| self.convergence.iterations_to(trace.workers, goal);
         reached(trace).map(|(goal, round)| beside(predicted(goal), round.number as f64)).collect()
     }
 
     /// Predicted seconds to each sub-optimality that a run reached after its first round.
     pub fn check_goals_in_time(&self, trace: &Trace) -> Vec<Check> {
-        let predicted = |goal: f64| self.0.seconds_to(trace.workers, goal);
+        let predicted = |goal: f64| self.combined().seconds_to(trace.workers, goal);
         reached(trace).map(|(goal, round)| beside(predicted(goal), round.seconds)).collect()
     }
 

@@ -58,9 +58,9 @@ fn setup(facts: &Facts) -> String {
          - Problem: hinge loss, λ = {:e}, which the paper does not give; with 4e-3 the rounds are those of its Figure 1(b).\n\
          - Optimum: between {optimum:.8} and {:.8}, proved by a run of its own. Sub-optimality is counted from the lower \
          bound, and is that of the best weights so far; forecasts within a run are of the weights of each round.\n\
-         - Runs: CoCoA+ on 1, 2, 4, …, 128 workers, each worker passing over its rows once a round (a single worker \
-         leaves out settled rows from its third round on; seconds per round are those of rounds that visit every row), until a sub-optimality \
-         of {GOAL:e} or {} rounds; on 16 workers all algorithms of the catalogue that take the hinge loss.\n\
+         - Runs: CoCoA+ on 1, 2, 4, …, 128 workers, each worker passing over its rows once a round, until a \
+         sub-optimality of {GOAL:e} or {} rounds. A single worker leaves out settled rows from its third round on, so \
+         it is faster than predicted; seconds per round are those of rounds that visit every row. Also, on 16 workers all algorithms of the catalogue that take the hinge loss.\n\
          - Machines: simulated, as described at the end, in place of the paper's Spark cluster.\n",
         count(data.rows),
         count(data.features),
@@ -122,7 +122,7 @@ fn by_workers(analysis: &Analysis) -> String {
             Some(round) => round.number.to_string(),
             None => format!("> {}", trace.rounds()),
         };
-        let (predicted, interval) = match models.0.convergence.iterations_to(trace.workers, GOAL) {
+        let (predicted, interval) = match models.convergence.iterations_to(trace.workers, GOAL) {
             Some(estimate) => {
                 (format!("{:.0}", estimate.mean), format!("{:.0} to {:.0}", estimate.low, estimate.high))
             }
@@ -142,8 +142,8 @@ fn by_workers(analysis: &Analysis) -> String {
 fn models(analysis: &Analysis) -> String {
     format!(
         "The models of all runs together:\n\n```text\n{}\n\n{}\n```\n",
-        analysis.models.0.system,
-        analysis.models.0.convergence.description()
+        analysis.models.system,
+        analysis.models.convergence.description()
     )
 }
 
