@@ -147,6 +147,6 @@ fn measured(trace: &Trace, by: By) -> Vec<(f64, f64)> {
 /// Evenly fewer, with both ends; the first few are kept, because there most happens.
 fn thinned<T: Clone>(items: &[T], most: usize) -> Vec<T> {
     let step = items.len().div_ceil(most).max(1);
-    let kept = |k: usize| k < 10 || k % step == 0 || k + 1 == items.len();
+    let kept = |k: usize| k < 10 || k.is_multiple_of(step) || k + 1 == items.len();
     items.iter().enumerate().filter(|(k, _)| kept(*k)).map(|(_, item)| item.clone()).collect()
 }
