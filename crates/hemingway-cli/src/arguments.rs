@@ -29,6 +29,7 @@ pub enum Command {
     Calibrate(Calibrate),
     Measure(Box<Measure>),
     Fit(Fit),
+    Reproduce(Reproduce),
 }
 
 /// Train a model and prove how close it is to the best possible.
@@ -399,6 +400,67 @@ pub struct Fit {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+/// Make the figures of a paper again: the runs, the figures with their data, and a page that compares.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  HEMINGWAY_DATA=FOLDER hemingway reproduce hemingway
+  hemingway reproduce hemingway --data digits.libsvm --positive 3 --out figures
+
+FOLDER has mnist-train-images-idx3-ubyte.gz and mnist-train-labels-idx1-ubyte.gz; without it the embedded digits are
+used. The machines are simulated. Runs are kept in the store: those that are there already are not made again, so the
+same command goes on where it was interrupted.
+
+Exit code: 0 done, 3 interrupted, 2 bad usage or bad input, 1 anything else.")]
+pub struct Reproduce {
+    /// hemingway: Pan et al. 2016, Figures 1 and 3 to 10
+    #[arg(value_name = "PAPER", hide_possible_values = true)]
+    pub paper: Paper,
+
+    /// What to train on [default: MNIST from the folder HEMINGWAY_DATA, or else the embedded digits]
+    #[arg(long, value_name = "DATA", help_heading = "Data")]
+    pub data: Option<String>,
+
+    /// The label that becomes +1, against the rest
+    #[arg(long, value_name = "LABEL", default_value = "5", help_heading = "Data")]
+    pub positive: String,
+
+    /// Strength of the L2 penalty; the paper does not give it
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "4e-3",
+        allow_negative_numbers = true,
+        help_heading = "Problem"
+    )]
+    pub lambda: f64,
+
+    /// The most rounds of each run
+    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Problem")]
+    pub rounds: u64,
+
+    /// The folder that page, figures and data go into
+    #[arg(long, value_name = "DIR", default_value = "reproduce/hemingway", help_heading = "Output")]
+    pub out: PathBuf,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// The papers whose figures can be made again.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Paper {
+    Hemingway,
 }
 
 /// What is to be minimised on which data.

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod fit;
 pub mod measure;
 pub mod predict;
+pub mod reproduce;
 pub mod runs;
 pub mod show;
 pub mod train;

@@ -31,5 +31,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Calibrate(calibrate) => commands::calibrate::run(calibrate),
         Command::Measure(measure) => commands::measure::run(*measure),
         Command::Fit(fit) => commands::fit::run(fit),
+        Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
     }
 }

@@ -158,6 +158,12 @@ pub enum Error {
         /// Which line, what is wrong with it, and what to do.
         problem: String,
     },
+    /// Runs that no model follows from.
+    #[error("no model can be fitted to the runs: {problem}")]
+    Unfit {
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// Training without labels.
     #[error("training needs labels, but --label none says the data has none")]
     Unlabelled,
@@ -185,6 +191,20 @@ pub enum Error {
         file: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// A file of a report cannot be written.
+    #[error("cannot write {}: {source}", .file.display())]
+    WriteFile {
+        /// Where it was to go.
+        file: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A folder to write into that is something else.
+    #[error("cannot write into {}: it is not a directory", .path.display())]
+    NotADirectory {
+        /// What is there.
+        path: PathBuf,
     },
     /// A place to write to that does not exist.
     #[error("cannot write {}: there is no directory {}", .file.display(), .directory.display())]
@@ -307,6 +327,7 @@ impl Error {
             | Error::NoHostLeft { .. }
             | Error::Garbled { .. }
             | Error::WriteModel { .. }
+            | Error::WriteFile { .. }
             | Error::StoreFull { .. }
             | Error::StoreUnwritable { .. }
             | Error::Store { .. } => false,
@@ -338,6 +359,9 @@ impl Error {
             }
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
             Error::WriteModel { .. } => Some("go on with `hemingway train --resume last --model FILE`"),
+            Error::WriteFile { .. } | Error::NotADirectory { .. } => {
+                Some("choose another folder with --out DIR")
+            }
             Error::NoDirectory { .. } => Some("create the directory first"),
             Error::IsDirectory { .. } => Some("add a file name"),
             Error::Model { .. } => Some("`hemingway train --model FILE` writes a model"),

@@ -199,8 +199,13 @@ enum Earlier {
 
 impl Earlier {
     fn find(store: &Store, request: &TrainRequest) -> Result<Earlier, Error> {
-        let same: Vec<StoredRun> =
-            store.runs()?.into_iter().filter(|run| asks_the_same(&run.request, request)).collect();
+        let machines = choose(request)?.cluster;
+        let same: Vec<StoredRun> = store
+            .runs()?
+            .into_iter()
+            .filter(|run| machines.is_none() || run.choice.cluster == machines)
+            .filter(|run| asks_the_same(&run.request, request))
+            .collect();
         if let Some(report) = same.iter().find_map(|run| far_enough(run, &request.stop)) {
             return Ok(Earlier::Whole(Box::new(report.clone())));
         }
@@ -213,18 +218,20 @@ impl Earlier {
     }
 }
 
-/// Whether two requests differ at most in when to end.
+/// Whether two requests differ at most in when to end, and in where the file of the machines lies.
 fn asks_the_same(stored: &TrainRequest, wanted: &TrainRequest) -> bool {
     stored.algorithm == wanted.algorithm
         && stored.workers == wanted.workers
-        && TrainRequest { stop: wanted.stop, ..stored.clone() } == *wanted
+        && stored.cluster.is_some() == wanted.cluster.is_some()
+        && TrainRequest { stop: wanted.stop, cluster: wanted.cluster.clone(), ..stored.clone() } == *wanted
 }
 
 /// The result of a run that ended where `stop` would have ended it, or later, or that cannot go further.
 fn far_enough<'a>(run: &'a StoredRun, stop: &StopRules) -> Option<&'a TrainReport> {
     let report = run.report.as_ref().filter(|_| run.status == Status::Done)?;
     let accurate = stop.error.is_some_and(|goal| report.certified_error.is_some_and(|error| error <= goal));
+    let low = stop.objective.is_some_and(|goal| report.primal <= goal);
     let long = stop.rounds.is_some_and(|rounds| report.rounds >= rounds);
     let at_its_end = matches!(report.stop, Stop::NoProgress | Stop::Diverged);
-    (accurate || long || at_its_end).then_some(report)
+    (accurate || low || long || at_its_end).then_some(report)
 }

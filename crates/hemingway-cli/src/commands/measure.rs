@@ -34,7 +34,7 @@ pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
         Some(budget) => hemingway::measure_within(&DesignRequest { budget, ..request }, &place, &mut watch),
         None => every_one(&request, &place, &mut watch),
     };
-    shown.follower.finish();
+    shown.finish();
     let done = result?;
     if json {
         let experiments: Vec<Value> = done.iter().map(|(what, outcome)| as_json(what, outcome)).collect();
@@ -106,18 +106,22 @@ fn powers_of_two(most: usize) -> Vec<usize> {
 }
 
 /// Follows experiments: one line for each that ends, and between them what `train` shows.
-struct Shown {
+pub struct Shown {
     follower: Follower,
     /// Which experiment this is.
     now: String,
 }
 
 impl Shown {
-    fn new(quiet: bool) -> Shown {
+    pub fn new(quiet: bool) -> Shown {
         Shown { follower: Follower::new(quiet), now: String::new() }
     }
 
-    fn follow(&mut self, event: Measuring) {
+    pub fn finish(&self) {
+        self.follower.finish();
+    }
+
+    pub fn follow(&mut self, event: Measuring) {
         match event {
             Measuring::Begun { number, of, experiment } => {
                 let place = if of > 1 { format!("{number} of {of}: ") } else { String::new() };

@@ -1,0 +1,86 @@
+//! `hemingway reproduce`: the figures of a paper, made again.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use hemingway::{Accuracy, DataRequest, Forward, MeasureWatch, ReproduceRequest, Reproduction};
+
+use super::measure::Shown;
+use super::train::BEFORE_THE_GOAL;
+use crate::arguments::{Paper, Reproduce};
+use crate::{interrupt, output, words};
+
+pub fn run(arguments: Reproduce) -> anyhow::Result<ExitCode> {
+    let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
+    let Paper::Hemingway = arguments.paper;
+    let request = request(arguments);
+    let mut shown = Shown::new(quiet);
+    let mut watch =
+        MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };
+    let result = hemingway::reproduce(&request, &place, &mut watch);
+    shown.finish();
+    let Some(made) = result? else {
+        output::note("hint: the same command goes on from here");
+        return Ok(ExitCode::from(BEFORE_THE_GOAL));
+    };
+    if json {
+        output::json(&serde_json::to_value(&made)?)?;
+    } else {
+        output::text(&summary(&made, &request.out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(arguments: Reproduce) -> ReproduceRequest {
+    let spec = arguments.data.or_else(mnist).unwrap_or_else(embedded);
+    let data = DataRequest { spec, positive: Some(arguments.positive), ..DataRequest::default() };
+    ReproduceRequest { data, lambda: arguments.lambda, rounds: arguments.rounds, out: arguments.out }
+}
+
+fn mnist() -> Option<String> {
+    hemingway::mnist().map(|file| file.to_string_lossy().into_owned())
+}
+
+fn embedded() -> String {
+    output::note(
+        "note: using the embedded digits; set HEMINGWAY_DATA to a folder with mnist-train-images-idx3-ubyte.gz to use \
+         all of MNIST",
+    );
+    DataRequest::default().spec
+}
+
+fn summary(made: &Reproduction, out: &Path) -> String {
+    let errors = &made.errors;
+    let unseen = [
+        ("rounds to a sub-optimality, unseen m", errors.rounds),
+        ("sub-optimality by round, unseen m", errors.suboptimality),
+        ("sub-optimality by time, unseen m", errors.suboptimality_in_time),
+        ("seconds to a sub-optimality, unseen m", errors.seconds),
+        ("seconds per round, unseen m", errors.seconds_per_round),
+    ];
+    let mut rows: Vec<Vec<String>> =
+        unseen.iter().filter_map(|(what, accuracy)| Some(row(what, &(*accuracy)?, String::new()))).collect();
+    rows.extend(errors.forward.iter().map(|Forward { ahead, forecast, persistence }| {
+        row(&format!("{ahead} ahead"), forecast, words::percent(persistence.median_error))
+    }));
+    let header = ["predicted", "median error", "of no change", "intervals that hold", "predictions"];
+    format!(
+        "{} figures of {}, with their data, in {}\n\n{}\n  page  {}\n",
+        made.figures.len(),
+        made.dataset.name,
+        out.display(),
+        output::table(&header, rows.into_iter()),
+        made.page.display()
+    )
+}
+
+fn row(what: &str, accuracy: &Accuracy, persistence: String) -> Vec<String> {
+    let Accuracy { count, median_error, coverage } = accuracy;
+    vec![
+        what.to_owned(),
+        words::percent(*median_error),
+        persistence,
+        words::percent(*coverage),
+        words::count(*count),
+    ]
+}

@@ -1,0 +1,137 @@
+//! A chart on a canvas: title above, legend to the right, everything else from plotters.
+
+use std::sync::Once;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::{FontStyle, register_font};
+
+use super::ruler::Ruler;
+use super::{Chart, Mark, SIZE, Series};
+
+/// Told apart by most eyes, and in an order that suits growing numbers.
+const PALETTE: [RGBColor; 8] = [
+    RGBColor(68, 40, 140),
+    RGBColor(49, 104, 190),
+    RGBColor(33, 150, 160),
+    RGBColor(60, 165, 70),
+    RGBColor(190, 165, 20),
+    RGBColor(240, 130, 20),
+    RGBColor(215, 55, 60),
+    RGBColor(150, 25, 100),
+];
+const INK: RGBColor = RGBColor(40, 40, 40);
+const FONT: &str = "sans-serif";
+/// The width of the plot; the legend has the rest.
+const PLOT: i32 = 645;
+/// The height of the title.
+const TITLE: i32 = 40;
+/// From one line of the legend to the next.
+const LINE: i32 = 21;
+
+type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+type Area<B> = DrawingArea<B, Shift>;
+type Plane<B> = DrawingArea<B, Cartesian2d<Ruler, Ruler>>;
+
+/// Fills a bitmap of three bytes a pixel.
+pub(super) fn on_bitmap(chart: &Chart, pixels: &mut [u8]) {
+    let canvas = BitMapBackend::with_buffer(pixels, SIZE).into_drawing_area();
+    draw(chart, &canvas).expect("memory takes any picture");
+}
+
+/// Writes an SVG into a text.
+pub(super) fn on_svg(chart: &Chart, text: &mut String) {
+    let canvas = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    draw(chart, &canvas).expect("memory takes any picture");
+}
+
+fn draw<B: DrawingBackend>(chart: &Chart, canvas: &Area<B>) -> Drawn<B> {
+    bring_font();
+    canvas.fill(&WHITE)?;
+    canvas.draw_text(&chart.title, &(FONT, 18).into_text_style(canvas).color(&INK), (16, 13))?;
+    let (_, below) = canvas.split_vertically(TITLE);
+    let (plot, legend) = below.split_horizontally(PLOT);
+    draw_plot(chart, &plot)?;
+    draw_legend(chart, &legend)?;
+    canvas.present()
+}
+
+/// Makes the embedded font the one that is used.
+fn bring_font() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let known = register_font(FONT, FontStyle::Normal, include_bytes!("font/DejaVuSans-subset.ttf"));
+        assert!(known.is_ok(), "the embedded font is a font");
+    });
+}
+
+fn draw_plot<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
+    let points = || chart.series.iter().flat_map(|series| chart.shown(series));
+    let x = Ruler::new(&chart.x, points().map(|point| point.0));
+    let y = Ruler::new(&chart.y, points().map(|point| point.1));
+    let mut context = ChartBuilder::on(area)
+        .margin_right(20)
+        .margin_bottom(8)
+        .margin_left(8)
+        .x_label_area_size(44)
+        .y_label_area_size(66)
+        .build_cartesian_2d(x, y)?;
+    context
+        .configure_mesh()
+        .x_desc(chart.x.label)
+        .y_desc(chart.y.label)
+        .label_style((FONT, 14).into_font().color(&INK))
+        .axis_desc_style((FONT, 15).into_font().color(&INK))
+        .bold_line_style(BLACK.mix(0.13))
+        .light_line_style(TRANSPARENT)
+        .draw()?;
+    for series in &chart.series {
+        draw_series(series, chart.shown(series), context.plotting_area())?;
+    }
+    Ok(())
+}
+
+fn draw_series<B: DrawingBackend>(series: &Series, points: Vec<(f64, f64)>, plane: &Plane<B>) -> Drawn<B> {
+    let colour = colour(series);
+    match series.mark {
+        Mark::Line => plane.draw(&PathElement::new(points, colour.stroke_width(2))),
+        Mark::Band => plane.draw(&Polygon::new(points, colour.mix(0.18))),
+        Mark::Dots => points
+            .into_iter()
+            .try_for_each(|point| plane.draw(&Circle::new(point, 3, colour.mix(0.45).filled()))),
+    }
+}
+
+/// Each label once, with its marks before it, then the notes.
+fn draw_legend<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
+    let style = (FONT, 14).into_text_style(area).color(&INK);
+    let mut labels: Vec<&str> = Vec::new();
+    for series in &chart.series {
+        if !labels.contains(&series.label.as_str()) {
+            labels.push(&series.label);
+        }
+        let row = labels.iter().position(|label| *label == series.label).unwrap_or(0);
+        draw_sample(series, area, LINE * row as i32 + 10)?;
+    }
+    let texts = labels.iter().enumerate().map(|(row, label)| (*label, row, 34));
+    let notes = chart.notes.iter().enumerate().map(|(row, note)| (*note, row + labels.len() + 1, 2));
+    for (text, row, left) in texts.chain(notes) {
+        area.draw_text(text, &style, (left, LINE * row as i32 + 4))?;
+    }
+    Ok(())
+}
+
+fn draw_sample<B: DrawingBackend>(series: &Series, area: &Area<B>, middle: i32) -> Drawn<B> {
+    let colour = colour(series);
+    match series.mark {
+        Mark::Line => area.draw(&PathElement::new([(2, middle), (27, middle)], colour.stroke_width(3))),
+        Mark::Dots => area.draw(&Circle::new((14, middle), 4, colour.mix(0.45).filled())),
+        Mark::Band => {
+            area.draw(&Rectangle::new([(2, middle - 7), (27, middle + 7)], colour.mix(0.18).filled()))
+        }
+    }
+}
+
+fn colour(series: &Series) -> RGBColor {
+    PALETTE[series.colour % PALETTE.len()]
+}
