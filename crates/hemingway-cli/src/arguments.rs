@@ -298,7 +298,7 @@ pub struct Measure {
     #[command(flatten)]
     pub problem: Problem,
 
-    /// The algorithms [default: all that can minimise the loss]
+    /// The algorithms [default: cocoa, cocoa-plus, l-bfgs, local-sgd and minibatch-sgd]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Experiments")]
     pub algorithms: Vec<String>,
 
