@@ -96,7 +96,7 @@ impl ConvergenceModel {
         let (place, distance) = self.place(m);
         let half = self.spread.iterations(place, distance, self.later(mean));
         let (low, high) = (mean * (-half).exp(), mean * half.exp());
-        Some(Estimate { low: low.floor().max(1.0), mean: whole(mean), high: high.ceil() })
+        Some(Estimate { low: whole(low), mean: whole(mean), high: high.ceil() })
     }
 
     /// How far a question is from what was measured, if it is outside.
