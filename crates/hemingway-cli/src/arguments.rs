@@ -288,6 +288,7 @@ Example:
   hemingway measure --engine simulated
   hemingway measure data.libsvm --algorithms cocoa,cocoa-plus --workers 1,2,4,8 --engine simulated
   hemingway measure data.libsvm --workers 1,2 --fractions 0.05,0.1 --rounds 20
+  hemingway measure data.libsvm --engine simulated --budget 10s
   hemingway fit                   what the models learn from them
 
 Experiments are runs in the store. Those that are there already are not made again, so the same command goes on
@@ -304,16 +305,19 @@ pub struct Measure {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Experiments")]
     pub workers: Vec<usize>,
 
-    /// The shares of the rows
+    /// The shares of the rows [default: 1; with --budget also 1/2, 1/4, 1/8 and 1/16]
     #[arg(
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
-        default_value = "1",
         allow_negative_numbers = true,
         help_heading = "Experiments"
     )]
     pub fractions: Vec<f64>,
+
+    /// Choose the most instructive of all these experiments, for so much training time together
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Experiments")]
+    pub budget: Option<f64>,
 
     /// The most rounds of each
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Experiments")]
@@ -356,23 +360,41 @@ pub struct Measure {
     pub quiet: bool,
 }
 
-/// Fit models of time and convergence to traces of any program, and predict runs that nobody made.
+/// Fit models of time and convergence to runs, say how good they are, and predict runs that nobody made.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  hemingway fit --traces runs.csv
+  hemingway fit                                        the models of the runs in the store, and their errors
+  hemingway fit --goal 1e-3 --workers 1,2,4,8,16,32    rounds and seconds to a relative error
+  hemingway fit --within 60s                           the objective after a minute
+  hemingway fit --traces runs.csv                      models of what another program did
   hemingway fit --traces runs.csv --predict wanted.csv --json
 
 runs.csv has the columns run, algorithm, workers, fraction, iteration, seconds (since the run began) and value;
 wanted.csv has algorithm, workers, fraction and iteration.")]
 pub struct Fit {
-    /// What runs did, as CSV
+    /// Runs of any program, as CSV, in place of those in the store
     #[arg(long, value_name = "FILE")]
-    pub traces: PathBuf,
+    pub traces: Option<PathBuf>,
 
     /// What to predict, as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "within"])]
     pub predict: Option<PathBuf>,
+
+    /// Predict how long this takes: a relative error, or a value in traces of other programs
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "within")]
+    pub goal: Option<f64>,
+
+    /// Predict what is reached in this time
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub within: Option<f64>,
+
+    /// On how many workers, for --goal and --within [default: those that were measured]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub workers: Vec<usize>,
+
+    #[command(flatten)]
+    pub store: StoreFile,
 
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]

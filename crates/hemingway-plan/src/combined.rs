@@ -6,31 +6,70 @@
 //! the same side then add as those of independent errors do, so that a part with a longer upper side keeps it. What a
 //! run takes to start is in every time and is not stretched with the rounds.
 
-use crate::{ConvergenceModel, Estimate, SystemModel};
+use crate::{ConvergenceModel, Estimate, SubsetModel, SystemModel};
 
 /// No run is followed for more iterations than this.
 const MOST_ITERATIONS: u64 = 1 << 40;
 
 /// Predicts one algorithm's progress in time.
-#[derive(Debug)]
-pub struct Combined {
+#[derive(Clone, Copy)]
+pub struct Combined<'a> {
     /// Seconds per iteration, f(m).
-    pub system: SystemModel,
+    pub system: &'a SystemModel,
     /// Progress per iteration, g(i, m).
-    pub convergence: ConvergenceModel,
-    /// The part of the data that is trained on, for the times; 1 is all of it.
+    pub convergence: &'a dyn Progress,
+    /// The part of the data that is trained on; 1 is all of it.
     pub fraction: f64,
 }
 
-impl Combined {
+/// Progress per iteration, g(i, m) in the paper, on a part of the data.
+pub trait Progress {
+    /// The best value so far after an iteration.
+    fn value(&self, workers: usize, fraction: f64, iteration: u64) -> Estimate;
+    /// After how many iterations the value is as good as `goal`; nothing if that is not seen to happen.
+    fn iterations_to(&self, workers: usize, fraction: f64, goal: f64) -> Option<Estimate>;
+    /// How far a question is from what was measured, if it is outside.
+    fn extrapolation(&self, workers: usize, fraction: f64, iteration: u64) -> Option<String>;
+}
+
+/// On the largest fraction that was measured, whichever is asked for.
+impl Progress for ConvergenceModel {
+    fn value(&self, workers: usize, _: f64, iteration: u64) -> Estimate {
+        self.value(workers, iteration)
+    }
+
+    fn iterations_to(&self, workers: usize, _: f64, goal: f64) -> Option<Estimate> {
+        self.iterations_to(workers, goal)
+    }
+
+    fn extrapolation(&self, workers: usize, _: f64, iteration: u64) -> Option<String> {
+        self.extrapolation(workers, iteration)
+    }
+}
+
+impl Progress for SubsetModel {
+    fn value(&self, workers: usize, fraction: f64, iteration: u64) -> Estimate {
+        self.value(workers, fraction, iteration)
+    }
+
+    fn iterations_to(&self, workers: usize, fraction: f64, goal: f64) -> Option<Estimate> {
+        self.iterations_to(workers, fraction, goal)
+    }
+
+    fn extrapolation(&self, workers: usize, fraction: f64, iteration: u64) -> Option<String> {
+        self.extrapolation(workers, fraction, iteration)
+    }
+}
+
+impl<'a> Combined<'a> {
     /// For training on all of the data.
-    pub fn new(system: SystemModel, convergence: ConvergenceModel) -> Combined {
+    pub fn new(system: &'a SystemModel, convergence: &'a dyn Progress) -> Combined<'a> {
         Combined { system, convergence, fraction: 1.0 }
     }
 
     /// The time from the start of a run until the value is as good as `goal`; nothing if that is not seen to happen.
     pub fn seconds_to(&self, workers: usize, goal: f64) -> Option<Estimate> {
-        let iterations = self.convergence.iterations_to(workers, goal)?;
+        let iterations = self.convergence.iterations_to(workers, self.fraction, goal)?;
         let after = |iterations: f64| self.system.seconds(workers, self.fraction, iterations as u64);
         let (fewest, most) = (after(iterations.low), after(iterations.high));
         Some(after(iterations.mean).widened(fewest.mean, most.mean))
@@ -39,7 +78,7 @@ impl Combined {
     /// The best value after a time; nothing if no iteration is expected to be over by then.
     pub fn value_at(&self, workers: usize, seconds: f64) -> Option<Estimate> {
         let iterations = self.iterations_in(workers, seconds)?;
-        let value = |iteration: f64| self.convergence.value(workers, iteration as u64);
+        let value = |iteration: f64| self.convergence.value(workers, self.fraction, iteration as u64);
         let (early, late) = (value(iterations.low), value(iterations.high));
         let (worst, best) = (early.mean.min(late.mean), early.mean.max(late.mean));
         let both = value(iterations.mean).widened(worst, best);
@@ -70,7 +109,7 @@ impl Combined {
     pub fn extrapolation(&self, workers: usize, iterations: u64) -> Option<String> {
         let parts = [
             ("times", self.system.extrapolation(workers, self.fraction)),
-            ("convergence", self.convergence.extrapolation(workers, iterations)),
+            ("convergence", self.convergence.extrapolation(workers, self.fraction, iterations)),
         ];
         let said: Vec<String> =
             parts.into_iter().filter_map(|(what, said)| Some(format!("{what}: {}", said?))).collect();

@@ -4,6 +4,7 @@
 
 mod combined;
 mod convergence;
+mod design;
 mod distribution;
 mod error;
 pub mod evaluation;
@@ -13,8 +14,9 @@ mod observation;
 mod system;
 mod traces;
 
-pub use combined::Combined;
-pub use convergence::{Better, ConvergenceError, ConvergenceModel, Target, forward};
+pub use combined::{Combined, Progress};
+pub use convergence::{Better, ConvergenceError, ConvergenceModel, SubsetModel, Target, forward};
+pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};
 pub use nnls::nnls;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hemingway_plan::{Observation, Target};
-use hemingway_train::{Loss, Point};
+use hemingway_train::{Cluster, Loss, Parameters, Point};
 use serde::Serialize;
 
 use crate::{DataRequest, DatasetSummary, Error, Status, Store, StoredRun};
@@ -11,14 +11,16 @@ use crate::{DataRequest, DatasetSummary, Error, Status, Store, StoredRun};
 /// Runs that one pair of models describes: one algorithm on one problem, on machines of one kind.
 #[derive(Debug, Clone)]
 pub struct Family {
-    /// What they have in common.
-    pub common: Common,
-    /// What they did, scored round by scored round; values are objectives.
+    /// What was run.
+    pub algorithm: String,
+    /// On what and where; unknown in traces of other programs.
+    pub problem: Option<Common>,
+    /// What they did, iteration by iteration.
     pub observations: Vec<Observation>,
-    /// The same with the objective of the last iterate in place of the best one so far.
+    /// The same with the value of the last iterate in place of the best one so far.
     pub as_recorded: Vec<Observation>,
-    /// Where the optimum lies, by the fraction of the rows.
-    brackets: Vec<(f64, Bracket)>,
+    /// What values mean, by the fraction of the rows, rising.
+    pub targets: Vec<(f64, Target)>,
 }
 
 /// What the runs of a family have in common.
@@ -32,13 +34,12 @@ pub struct Common {
     pub lambda: f64,
     /// Whether the model has a constant term.
     pub bias: bool,
-    /// The algorithm.
-    pub algorithm: String,
-    /// The engine, and what it simulates.
+    /// The engine.
     pub engine: String,
-    /// What else was chosen: hyperparameters and machines, as JSON.
-    #[serde(skip)]
-    rest: String,
+    /// Hyperparameters that were given.
+    pub parameters: Parameters,
+    /// The machines that were simulated.
+    pub cluster: Option<Cluster>,
 }
 
 /// Proved bounds of the best objective.
@@ -46,19 +47,6 @@ pub struct Common {
 struct Bracket {
     lower: f64,
     upper: f64,
-}
-
-impl Family {
-    /// The fractions of the rows that were used, rising.
-    pub fn fractions(&self) -> impl DoubleEndedIterator<Item = f64> {
-        self.brackets.iter().map(|(fraction, _)| *fraction)
-    }
-
-    /// What is known of the optimum on a fraction of the rows.
-    pub fn target(&self, fraction: f64) -> Option<Target> {
-        let (_, Bracket { lower, upper }) = self.brackets.iter().find(|(known, _)| *known == fraction)?;
-        Some(Target::Loss { lower: *lower, upper: *upper })
-    }
 }
 
 /// Every family of the store, those of one problem beside each other. Runs without a point say nothing, runs that
@@ -74,16 +62,9 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
     let brackets = brackets(&runs);
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for (run, points) in &runs {
-        let common = Common::of(run);
-        let fraction = run.request.data.fraction;
-        let family = families.entry(common.key()).or_insert_with(|| Family::empty(common));
-        family.observations.extend(points.iter().map(|point| observation(run, point, point.primal)));
-        let recorded = points.iter().filter(|point| point.current.is_finite());
-        family.as_recorded.extend(recorded.map(|point| observation(run, point, point.current)));
-        if family.brackets.iter().all(|(known, _)| *known != fraction) {
-            family.brackets.push((fraction, brackets[&problem(run)]));
-            family.brackets.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
+        let family = families.entry(key(&(Common::of(run), &run.choice.algorithm)));
+        let Bracket { lower, upper } = brackets[&problem(run)];
+        family.or_insert_with(|| Family::like(run)).add(run, points, Target::Loss { lower, upper });
     }
     Ok(families.into_values().collect())
 }
@@ -127,20 +108,33 @@ impl Common {
             loss: request.loss,
             lambda: request.lambda,
             bias: request.bias,
-            algorithm: run.choice.algorithm.clone(),
             engine: run.choice.engine.clone(),
-            rest: key(&(&run.choice.parameters, &run.choice.cluster)),
+            parameters: run.choice.parameters,
+            cluster: run.choice.cluster.clone(),
         }
-    }
-
-    fn key(&self) -> String {
-        key(&(self, &self.rest))
     }
 }
 
 impl Family {
-    fn empty(common: Common) -> Family {
-        Family { common, observations: Vec::new(), as_recorded: Vec::new(), brackets: Vec::new() }
+    fn like(run: &StoredRun) -> Family {
+        Family {
+            algorithm: run.choice.algorithm.clone(),
+            problem: Some(Common::of(run)),
+            observations: Vec::new(),
+            as_recorded: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, run: &StoredRun, points: &[Point], target: Target) {
+        self.observations.extend(points.iter().map(|point| observation(run, point, point.primal)));
+        let recorded = points.iter().filter(|point| point.current.is_finite());
+        self.as_recorded.extend(recorded.map(|point| observation(run, point, point.current)));
+        let fraction = run.request.data.fraction;
+        if self.targets.iter().all(|(known, _)| *known != fraction) {
+            self.targets.push((fraction, target));
+            self.targets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
     }
 }
 

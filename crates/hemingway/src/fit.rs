@@ -1,21 +1,23 @@
-//! Models of traces that others wrote: what runs that were made say about runs that were not.
+//! Models of runs that were made, and what they say about runs that were not.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
+use hemingway_plan::evaluation::{self, Case, View, evaluate};
 use hemingway_plan::{
-    Better, ConvergenceModel, Estimate, Observation, Query, SystemModel, Target, parse_queries, parse_trace,
+    Combined, ConvergenceModel, Estimate, Observation, Query, SubsetModel, SystemModel, Target,
 };
 use serde::Serialize;
 
-use crate::Error;
+use crate::Family;
 
-/// The models of one algorithm.
+/// The models of a family of runs.
 pub struct Fitted {
+    /// What they were fitted to.
+    pub family: Family,
     /// Seconds, f(m), or why there is no such model.
     pub system: Result<SystemModel, String>,
     /// Values, g(i, m), by the fraction of the data, or why there is no such model.
     convergence: Vec<(f64, Result<ConvergenceModel, String>)>,
+    /// Progress on any fraction of the data, if runs on several show what a fraction changes.
+    subsets: Option<SubsetModel>,
 }
 
 /// What can be said about one query.
@@ -29,49 +31,59 @@ pub struct Prediction {
     pub warnings: Vec<String>,
 }
 
-/// Fits models to every algorithm of a trace in CSV.
-pub fn fit_traces(file: &Path) -> Result<BTreeMap<String, Fitted>, Error> {
-    let observations = parse_trace(&read(file)?).map_err(|error| bad(file, &error))?;
-    let mut by_algorithm: BTreeMap<String, Vec<Observation>> = BTreeMap::new();
-    for observation in observations {
-        by_algorithm.entry(observation.algorithm.clone()).or_default().push(observation);
-    }
-    Ok(by_algorithm.into_iter().map(|(name, observations)| (name, Fitted::to(&observations))).collect())
+/// What to look ahead to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ahead {
+    /// A goal: the relative error where the optimum is known, else the value itself.
+    Goal(f64),
+    /// A time in seconds.
+    Within(f64),
 }
 
-/// Answers the queries of a CSV, in their order.
-pub fn predict_traces(
-    models: &BTreeMap<String, Fitted>,
-    file: &Path,
-) -> Result<Vec<(Query, Prediction)>, Error> {
-    let queries = parse_queries(&read(file)?).map_err(|error| bad(file, &error))?;
-    let answer = |query: Query| {
-        let nothing = || Prediction {
-            seconds: None,
-            value: None,
-            warnings: vec![format!("there is no run of {}", query.algorithm)],
-        };
-        let prediction = models.get(&query.algorithm).map_or_else(nothing, |fitted| fitted.predict(&query));
-        (query, prediction)
-    };
-    Ok(queries.into_iter().map(answer).collect())
+/// What can be said about the way ahead on so many workers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// On how many workers.
+    pub workers: usize,
+    /// Iterations to the goal, or in the time.
+    pub iterations: Option<Estimate>,
+    /// Seconds to the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<Estimate>,
+    /// The value after the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Estimate>,
+    /// What is extrapolated, and how far.
+    pub warning: Option<String>,
 }
 
 impl Fitted {
-    fn to(observations: &[Observation]) -> Fitted {
-        let mut fractions: Vec<f64> = observations.iter().map(|observation| observation.fraction).collect();
-        fractions.sort_by(f64::total_cmp);
-        fractions.dedup();
-        let convergence = |fraction: f64| {
-            let some: Vec<Observation> =
-                observations.iter().filter(|observation| observation.fraction == fraction).cloned().collect();
-            let model = ConvergenceModel::fit(&some, Target::Metric(direction(&some)));
-            (fraction, model.map_err(|error| error.to_string()))
+    /// Fits what can be fitted.
+    pub fn to(family: Family) -> Fitted {
+        let fit = |&(fraction, target)| {
+            let some: Vec<Observation> = on(&family, fraction).cloned().collect();
+            (fraction, ConvergenceModel::fit(&some, target).map_err(|error| error.to_string()))
         };
+        let convergence: Vec<_> = family.targets.iter().map(fit).collect();
         Fitted {
-            system: SystemModel::fit(observations).map_err(|error| error.to_string()),
-            convergence: fractions.into_iter().map(convergence).collect(),
+            system: SystemModel::fit(&family.observations).map_err(|error| error.to_string()),
+            subsets: subsets(&family, &convergence),
+            convergence,
+            family,
         }
+    }
+
+    /// How good the models are on these runs, beside baselines.
+    pub fn evaluate(&self) -> Vec<Case> {
+        let Some(&(largest, target)) = self.family.targets.last() else { return Vec::new() };
+        let (best, recorded) = (&self.family.observations, &self.family.as_recorded);
+        let of_last_iterates = |case: &Case| case.question.view() == Some(View::AsRecorded);
+        let mut cases = evaluate(&values_on(best, largest), target);
+        cases.retain(|case| !of_last_iterates(case));
+        cases.extend(
+            evaluation::ahead(&values_on(recorded, largest), target).into_iter().filter(of_last_iterates),
+        );
+        cases
     }
 
     /// The model of values on all of the data, or on the largest part there is.
@@ -79,48 +91,121 @@ impl Fitted {
         self.convergence.last().map(|(_, model)| model)
     }
 
-    fn predict(&self, query: &Query) -> Prediction {
+    /// How long a goal takes, or how far a time goes, on all of the data; nothing without both models.
+    pub fn outlook(&self, workers: usize, ahead: Ahead) -> Option<Outlook> {
+        let (&(fraction, target), system) = (self.family.targets.last()?, self.system.as_ref().ok()?);
+        if let (Some(subsets), Ahead::Goal(_), true) = (&self.subsets, ahead, fraction < 1.0) {
+            return Some(Outlook::of(&Combined::new(system, subsets), workers, ahead));
+        }
+        let convergence = self.convergence()?.as_ref().ok()?;
+        let model = Combined { fraction, ..Combined::new(system, convergence) };
+        let ahead = match (ahead, target) {
+            (Ahead::Goal(error), Target::Loss { .. }) => Ahead::Goal(convergence.optimum() * (1.0 + error)),
+            _ => ahead,
+        };
+        Some(Outlook::of(&model, workers, ahead))
+    }
+
+    /// Seconds and value after an iteration.
+    pub fn predict(&self, query: &Query) -> Prediction {
         let mut warnings = Vec::new();
         let seconds = self.system.as_ref().ok().map(|model| {
             warnings.extend(model.extrapolation(query.workers, query.fraction));
             model.seconds(query.workers, query.fraction, query.iteration)
         });
-        let same = self.convergence.iter().find(|(fraction, _)| *fraction == query.fraction);
-        let value = same.and_then(|(_, model)| model.as_ref().ok()).map(|model| {
-            warnings.extend(model.extrapolation(query.workers, query.iteration));
-            model.value(query.workers, query.iteration)
-        });
+        let value = self.value(query, &mut warnings);
         Prediction { seconds: seconds.filter(is_sound), value: value.filter(is_sound), warnings }
     }
+
+    /// The value on a fraction of the data that was measured, or else from the two nearest that were.
+    fn value(&self, query: &Query, warnings: &mut Vec<String>) -> Option<Estimate> {
+        let sound =
+            self.convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
+        let mut models: Vec<(f64, &ConvergenceModel)> = sound.collect();
+        let distance = |fraction: f64| (fraction / query.fraction).ln().abs();
+        models.sort_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        let &(nearest, model) = models.first()?;
+        warnings.extend(model.extrapolation(query.workers, query.iteration));
+        let value = model.value(query.workers, query.iteration);
+        if nearest == query.fraction {
+            return Some(value);
+        }
+        warnings
+            .push(format!("no value was measured on fraction {}; the nearest is {nearest}", query.fraction));
+        let &(other, model) = models.get(1)?;
+        let slope = (model.value(query.workers, query.iteration).mean - value.mean) / (other / nearest).ln();
+        Some(moved(&value, slope * (query.fraction / nearest).ln()))
+    }
+}
+
+/// A value on another fraction of the data: what it moves by may be anything from nothing to twice that.
+fn moved(value: &Estimate, by: f64) -> Estimate {
+    let (down, up) = (value.mean - value.low, value.high - value.mean);
+    let mean = value.mean + by;
+    Estimate { low: mean - down.hypot(by), mean, high: mean + up.hypot(by) }
+}
+
+impl Outlook {
+    fn of(model: &Combined, workers: usize, ahead: Ahead) -> Outlook {
+        let (iterations, seconds, value) = match ahead {
+            Ahead::Goal(goal) => {
+                let iterations = model.convergence.iterations_to(workers, model.fraction, goal);
+                (iterations, model.seconds_to(workers, goal), None)
+            }
+            Ahead::Within(seconds) => {
+                (model.iterations_in(workers, seconds), None, model.value_at(workers, seconds))
+            }
+        };
+        let last = iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
+        Outlook { workers, warning: model.extrapolation(workers, last), iterations, seconds, value }
+    }
+}
+
+/// A model over fractions, from relative errors on each.
+fn subsets(family: &Family, convergence: &[(f64, Result<ConvergenceModel, String>)]) -> Option<SubsetModel> {
+    if family.targets.len() < 2 || family.problem.is_none() {
+        return None;
+    }
+    let relative = convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
+    let gaps = relative.flat_map(|(fraction, model)| {
+        let optimum = model.optimum();
+        on(family, fraction).map(move |seen| Observation {
+            value: seen.value.map(|value| (value - optimum) / optimum),
+            ..seen.clone()
+        })
+    });
+    SubsetModel::fit(&gaps.collect::<Vec<_>>()).ok()
+}
+
+fn on(family: &Family, fraction: f64) -> impl Iterator<Item = &Observation> {
+    family.observations.iter().filter(move |seen| seen.fraction == fraction)
+}
+
+/// Times of all runs, values of those on one fraction of the data.
+fn values_on(observations: &[Observation], fraction: f64) -> Vec<Observation> {
+    let of = |seen: &Observation| Observation {
+        value: seen.value.filter(|_| seen.fraction == fraction),
+        ..seen.clone()
+    };
+    observations.iter().map(of).collect()
+}
+
+/// Answers queries, each from the models of its algorithm.
+pub fn predict_traces(models: &[Fitted], queries: Vec<Query>) -> Vec<(Query, Prediction)> {
+    let answer = |query: Query| {
+        let nothing = || Prediction {
+            seconds: None,
+            value: None,
+            warnings: vec![format!("there is no run of {}", query.algorithm)],
+        };
+        let family = models.iter().find(|fitted| fitted.family.algorithm == query.algorithm);
+        let prediction = family.map_or_else(nothing, |fitted| fitted.predict(&query));
+        (query, prediction)
+    };
+    queries.into_iter().map(answer).collect()
 }
 
 /// Nothing is said rather than a figure that is none.
 fn is_sound(estimate: &Estimate) -> bool {
     [estimate.low, estimate.mean, estimate.high].iter().all(|figure| figure.is_finite())
-}
-
-/// Whether values fall or rise in most runs.
-fn direction(observations: &[Observation]) -> Better {
-    let mut ends: BTreeMap<&str, [(u64, f64); 2]> = BTreeMap::new();
-    for observation in observations {
-        let Some(value) = observation.value.filter(|value| value.is_finite()) else { continue };
-        let point = (observation.iteration, value);
-        let [first, last] = ends.entry(&observation.run).or_insert([point, point]);
-        if point.0 < first.0 {
-            *first = point;
-        }
-        if point.0 >= last.0 {
-            *last = point;
-        }
-    }
-    let falling = ends.values().filter(|[first, last]| last.1 <= first.1).count();
-    if 2 * falling >= ends.len() { Better::Lower } else { Better::Higher }
-}
-
-fn read(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file).map_err(|source| Error::Read { file: file.to_path_buf(), source })
-}
-
-fn bad(file: &Path, error: &hemingway_plan::Error) -> Error {
-    Error::Traces { file: file.to_path_buf(), problem: error.to_string() }
 }

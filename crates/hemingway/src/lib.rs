@@ -30,9 +30,11 @@
 
 mod calibrate;
 mod default_choice;
+mod design;
 mod error;
 mod experience;
 mod fit;
+mod foreign;
 mod measure;
 mod model_file;
 mod owner;
@@ -47,9 +49,11 @@ mod store;
 
 pub use calibrate::calibrate_cluster;
 pub use default_choice::{Choice, choose};
+pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
-pub use fit::{Fitted, Prediction, fit_traces, predict_traces};
+pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
+pub use foreign::{read_queries, read_traces};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
 pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
@@ -61,6 +65,7 @@ pub use session::{Progress, Watch, resume, train};
 pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
+pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{ConvergenceModel, Estimate, Query, SystemModel};
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

@@ -36,7 +36,7 @@ pub struct MeasureRequest {
 
 impl MeasureRequest {
     /// Refuses what can be seen to be wrong before the first run.
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         for experiment in &self.experiments {
             let request = experiment.request(&self.base);
             let choice = choose(&request)?;

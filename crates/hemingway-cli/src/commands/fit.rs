@@ -1,88 +1,207 @@
-//! `hemingway fit`: models of traces, and what they predict.
+//! `hemingway fit`: models of runs, how good they are, and what they predict.
 
 use std::process::ExitCode;
 
-use hemingway::Estimate;
-use serde_json::json;
+use hemingway::{Ahead, Case, Error, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
+use serde_json::{Value, json};
 
 use crate::arguments::Fit;
 use crate::{output, words};
 
 pub fn run(arguments: Fit) -> anyhow::Result<ExitCode> {
-    let models = hemingway::fit_traces(&arguments.traces)?;
-    if let Some(file) = &arguments.predict {
-        let answers = hemingway::predict_traces(&models, file)?;
-        if arguments.json {
-            let predictions: Vec<_> = answers.iter().map(|(_, prediction)| prediction).collect();
-            output::json(&json!({ "predictions": predictions }))?;
-        } else {
-            for (query, prediction) in &answers {
-                let what = format!(
-                    "{} on {} workers, iteration {}",
-                    query.algorithm, query.workers, query.iteration
-                );
-                output::text(&format!(
-                    "{what}: seconds {}, value {}\n",
-                    figure(prediction.seconds.as_ref()),
-                    figure(prediction.value.as_ref())
-                ))?;
-                prediction.warnings.iter().for_each(|warning| output::note(&format!("{what}: {warning}")));
-            }
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
-    let described = models.iter().map(|(name, fitted)| {
-        let terms = fitted.system.as_ref().map(|model| {
-            let terms = model
-                .terms()
-                .iter()
-                .map(|term| format!("{:.3e}·{}", term.seconds, term.name))
-                .collect::<Vec<_>>();
-            (terms.join(" + "), model.held_out_error())
-        });
-        let value =
-            fitted.convergence().map(|model| model.as_ref().map(hemingway::ConvergenceModel::description));
-        (name, terms, value)
-    });
-    if arguments.json {
-        let algorithms: serde_json::Map<String, serde_json::Value> = described
-            .map(|(name, terms, value)| {
-                let system = match terms {
-                    Ok((terms, error)) => json!({ "seconds_per_iteration": terms, "held_out_error": error }),
-                    Err(problem) => json!({ "problem": problem }),
-                };
-                let value = match value {
-                    Some(Ok(description)) => json!({ "description": description }),
-                    Some(Err(problem)) => json!({ "problem": problem }),
-                    None => serde_json::Value::Null,
-                };
-                (name.clone(), json!({ "system": system, "convergence": value }))
-            })
-            .collect();
-        output::json(&json!({ "algorithms": algorithms }))?;
-    } else {
-        for (name, terms, value) in described {
-            let seconds = match terms {
-                Ok((terms, Some(error))) => {
-                    format!("{terms} (off by {} on runs held out)", words::percent(error))
-                }
-                Ok((terms, None)) => terms,
-                Err(problem) => problem.clone(),
-            };
-            let value = value.map_or_else(String::new, |value| value.unwrap_or_else(Clone::clone));
-            output::text(&format!(
-                "{name}\n  seconds per iteration  {seconds}\n  value                  {value}\n"
-            ))?;
-        }
+    let models: Vec<Fitted> = families(&arguments)?.into_iter().map(Fitted::to).collect();
+    let ahead = match (arguments.goal, arguments.within) {
+        (Some(goal), _) => Some(Ahead::Goal(goal)),
+        (None, within) => within.map(Ahead::Within),
+    };
+    match (&arguments.predict, ahead) {
+        (Some(file), _) => predictions(&models, hemingway::read_queries(file)?, arguments.json)?,
+        (None, Some(ahead)) => outlooks(&models, &arguments.workers, ahead, arguments.json)?,
+        (None, None) => quality(&models, arguments.json)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn families(arguments: &Fit) -> Result<Vec<Family>, Error> {
+    match &arguments.traces {
+        Some(file) => hemingway::read_traces(file),
+        None => {
+            let place = arguments.store.place()?;
+            let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
+            hemingway::families(&store)
+        }
+    }
+}
+
+fn predictions(models: &[Fitted], queries: Vec<hemingway::Query>, json: bool) -> anyhow::Result<()> {
+    let answers = hemingway::predict_traces(models, queries);
+    if json {
+        let predictions: Vec<_> = answers.iter().map(|(_, prediction)| prediction).collect();
+        return output::json(&json!({ "predictions": predictions }));
+    }
+    for (query, prediction) in &answers {
+        let what = format!("{} on {} workers, iteration {}", query.algorithm, query.workers, query.iteration);
+        let (seconds, value) = (figure(prediction.seconds.as_ref()), figure(prediction.value.as_ref()));
+        output::text(&format!("{what}: seconds {seconds}, value {value}\n"))?;
+        prediction.warnings.iter().for_each(|warning| output::note(&format!("{what}: {warning}")));
+    }
+    Ok(())
+}
+
+/// The way to a goal, or how far a time goes, for every family and number of workers.
+fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> anyhow::Result<()> {
+    let of = |fitted: &Fitted| -> Vec<Outlook> {
+        let asked = if workers.is_empty() { measured_workers(&fitted.family) } else { workers.to_vec() };
+        asked.into_iter().filter_map(|workers| fitted.outlook(workers, ahead)).collect()
+    };
+    if json {
+        let families: Vec<Value> = models
+            .iter()
+            .map(|fitted| json!({ "family": about(&fitted.family), "outlooks": of(fitted) }))
+            .collect();
+        return output::json(&json!({ "families": families }));
+    }
+    for fitted in models {
+        output::text(&format!("{}\n", title(&fitted.family)))?;
+        let row = |outlook: Outlook| {
+            let last = match ahead {
+                Ahead::Goal(_) => written(outlook.seconds.as_ref(), words::duration),
+                Ahead::Within(_) => figure(outlook.value.as_ref()),
+            };
+            vec![
+                words::count(outlook.workers),
+                written(outlook.iterations.as_ref(), |rounds| words::count(rounds as usize)),
+                last,
+                outlook.warning.unwrap_or_default(),
+            ]
+        };
+        let last = if matches!(ahead, Ahead::Goal(_)) { "time" } else { "value" };
+        let header = ["workers", "iterations", last, "extrapolated"];
+        output::text(&output::table(&header, of(fitted).into_iter().map(row)))?;
+    }
+    Ok(())
+}
+
+/// The models in words, and how good they are.
+fn quality(models: &[Fitted], json: bool) -> anyhow::Result<()> {
+    let mut cases = Vec::new();
+    let mut families = Vec::new();
+    for fitted in models {
+        let of_one = fitted.evaluate();
+        if json {
+            families.push(as_json(fitted, &of_one));
+        } else {
+            output::text(&in_words(fitted))?;
+        }
+        cases.extend(of_one);
+    }
+    if json {
+        return output::json(&json!({ "families": families, "errors": summarise(&cases) }));
+    }
+    output::text(&errors(&cases))
+}
+
+fn in_words(fitted: &Fitted) -> String {
+    let (seconds, values) = described(fitted);
+    let values = values.replace('\n', "\n                         ");
+    let title = title(&fitted.family);
+    format!("{title}\n  seconds per iteration  {seconds}\n  value                  {values}\n")
+}
+
+/// Beside the models: what is measured already, in place of what comes; and the curves of others.
+const BASELINES: [&str; 5] = ["persistence", "nearest m", "ernest", "curve", "lasso"];
+
+/// A line for each question, with the median error of the models and of the baselines.
+fn errors(cases: &[Case]) -> String {
+    if cases.is_empty() {
+        return "\ntoo few runs to hold one out; `hemingway measure` makes more\n".to_owned();
+    }
+    let summaries = summarise(cases);
+    let mut header = vec!["median error", "cases", "model", "9 of 10", "inside 90 %"];
+    header.extend(BASELINES);
+    let of = |question, method: &str| {
+        summaries.iter().find(|summary| summary.question == question && summary.method == method)
+    };
+    let row = |ours: &Summary| {
+        let mut row = vec![ours.question.to_string(), words::count(ours.cases)];
+        row.extend([words::percent(ours.median), words::percent(ours.p90)]);
+        row.push(ours.covered.map_or_else(|| "–".to_owned(), words::percent));
+        let median = |method: &&str| {
+            of(ours.question, method).map_or_else(String::new, |theirs| words::percent(theirs.median))
+        };
+        row.extend(BASELINES.iter().map(median));
+        row
+    };
+    let ours = summaries.iter().filter(|summary| summary.method == "model");
+    format!("\n{}", output::table(&header, ours.map(row)))
+}
+
+fn described(fitted: &Fitted) -> (String, String) {
+    let seconds = match &fitted.system {
+        Ok(model) => {
+            let terms = model.terms();
+            let terms: Vec<String> =
+                terms.iter().map(|term| format!("{:.3e}·{}", term.seconds, term.name)).collect();
+            let error = model
+                .held_out_error()
+                .map(|error| format!(" (off by {} on runs held out)", words::percent(error)));
+            terms.join(" + ") + &error.unwrap_or_default()
+        }
+        Err(problem) => problem.clone(),
+    };
+    let values = match fitted.convergence() {
+        Some(Ok(model)) => model.description(),
+        Some(Err(problem)) => problem.clone(),
+        None => String::new(),
+    };
+    (seconds, values)
+}
+
+fn as_json(fitted: &Fitted, cases: &[Case]) -> Value {
+    let (seconds, values) = described(fitted);
+    let system = match &fitted.system {
+        Ok(model) => json!({ "seconds_per_iteration": seconds, "held_out_error": model.held_out_error() }),
+        Err(problem) => json!({ "problem": problem }),
+    };
+    let convergence = match fitted.convergence() {
+        Some(Ok(_)) => json!({ "description": values }),
+        Some(Err(problem)) => json!({ "problem": problem }),
+        None => Value::Null,
+    };
+    let errors = summarise(cases);
+    json!({ "family": about(&fitted.family), "system": system, "convergence": convergence, "errors": errors })
+}
+
+fn measured_workers(family: &Family) -> Vec<usize> {
+    let mut workers: Vec<usize> = family.observations.iter().map(|seen| seen.workers).collect();
+    workers.sort_unstable();
+    workers.dedup();
+    workers
+}
+
+/// One line about a family.
+fn title(family: &Family) -> String {
+    let algorithm = console::style(&family.algorithm).bold();
+    match &family.problem {
+        None => algorithm.to_string(),
+        Some(problem) => {
+            let data = problem.data.spec.rsplit('/').next().unwrap_or(&problem.data.spec);
+            format!("{algorithm} on {data}, {}, λ = {:e}, {}", problem.loss, problem.lambda, problem.engine)
+        }
+    }
+}
+
+fn about(family: &Family) -> Value {
+    json!({ "algorithm": family.algorithm, "problem": family.problem, "workers": measured_workers(family) })
+}
+
 fn figure(estimate: Option<&Estimate>) -> String {
+    written(estimate, words::number)
+}
+
+fn written(estimate: Option<&Estimate>, write: fn(f64) -> String) -> String {
     estimate.map_or_else(
         || "unknown".to_owned(),
-        |Estimate { low, mean, high }| {
-            format!("{} ({} to {})", words::number(*mean), words::number(*low), words::number(*high))
-        },
+        |Estimate { low, mean, high }| format!("{} ({} to {})", write(*mean), write(*low), write(*high)),
     )
 }

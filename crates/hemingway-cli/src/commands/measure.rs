@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use hemingway::{
-    Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, Stop, StopRules, TrainRequest,
+    DesignRequest, Error, Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, Place, Seconds,
+    Stop, StopRules, TrainRequest,
 };
 use serde_json::{Value, json};
 
@@ -16,53 +17,68 @@ use crate::{interrupt, output, words};
 /// strongest of those whose rounds do not.
 const USUAL: [&str; 5] = ["cocoa", "cocoa-plus", "l-bfgs", "local-sgd", "minibatch-sgd"];
 
+/// The shares of the rows: all of them, and smaller ones to choose from where experiments are chosen.
+const SAMPLES: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
+
 /// The most workers that are simulated unless they are named.
 const MOST_SIMULATED: usize = 64;
 
 pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
     let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
+    let budget = arguments.budget.map(Seconds);
     let request = request(arguments);
-    let mut shown = Shown { follower: Follower::new(quiet), number: 0, of: request.experiments.len() };
+    let mut shown = Shown::new(quiet);
     let mut watch =
         MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };
-    let result = hemingway::measure(&request, &place, &mut watch);
+    let result = match budget {
+        Some(budget) => hemingway::measure_within(&DesignRequest { budget, ..request }, &place, &mut watch),
+        None => every_one(&request, &place, &mut watch),
+    };
     shown.follower.finish();
-    let outcomes = result?;
-
-    let done: Vec<(&Experiment, &Measured)> = request.experiments.iter().zip(&outcomes).collect();
+    let done = result?;
     if json {
         let experiments: Vec<Value> = done.iter().map(|(what, outcome)| as_json(what, outcome)).collect();
-        let missing = request.experiments.len() - done.len();
-        output::json(&json!({ "store": place.store(), "experiments": experiments, "missing": missing }))?;
+        output::json(&json!({ "store": place.store(), "experiments": experiments }))?;
     } else {
         let header = ["run", "algorithm", "workers", "rows", "rounds", "time", "proved", "ended because"];
         output::text(&output::table(&header, done.iter().map(|(what, outcome)| row(what, outcome))))?;
     }
-    Ok(ending(&outcomes))
+    Ok(ending(&done))
+}
+
+/// All combinations.
+fn every_one(
+    request: &DesignRequest,
+    place: &Place,
+    watch: &mut MeasureWatch,
+) -> Result<Vec<(Experiment, Measured)>, Error> {
+    let DesignRequest { base, algorithms, workers, fractions, rounds, .. } = request;
+    let experiments = Experiment::grid(algorithms, workers, fractions, *rounds);
+    let request = MeasureRequest { base: base.clone(), experiments };
+    let outcomes = hemingway::measure(&request, place, watch)?;
+    Ok(request.experiments.into_iter().zip(outcomes).collect())
 }
 
 /// Interrupted experiments are a goal not reached, and the next call goes on with them.
-fn ending(outcomes: &[Measured]) -> ExitCode {
+fn ending(done: &[(Experiment, Measured)]) -> ExitCode {
     let interrupted = |outcome: &Measured| outcome.report().is_some_and(|r| r.stop == Stop::Interrupted);
-    if outcomes.iter().any(interrupted) {
+    if done.iter().any(|(_, outcome)| interrupted(outcome)) {
         output::note("hint: the same command goes on from here");
         return ExitCode::from(train::BEFORE_THE_GOAL);
     }
     ExitCode::SUCCESS
 }
 
-fn request(arguments: Measure) -> MeasureRequest {
+fn request(arguments: Measure) -> DesignRequest {
     let simulated = arguments.cluster.is_some() || arguments.engine.as_deref() == Some("simulated");
-    let algorithms = match arguments.algorithms {
-        none if none.is_empty() => USUAL.map(str::to_owned).to_vec(),
-        some => some,
-    };
-    let workers = match arguments.workers {
-        none if none.is_empty() => powers_of_two(if simulated { MOST_SIMULATED } else { cores() }),
-        some => some,
-    };
-    MeasureRequest {
-        experiments: Experiment::grid(&algorithms, &workers, &arguments.fractions, arguments.rounds),
+    let most = if simulated { MOST_SIMULATED } else { cores() };
+    let fractions = if arguments.budget.is_some() { &SAMPLES[..] } else { &SAMPLES[..1] };
+    DesignRequest {
+        algorithms: or(arguments.algorithms, || USUAL.map(str::to_owned).to_vec()),
+        workers: or(arguments.workers, || powers_of_two(most)),
+        fractions: or(arguments.fractions, || fractions.to_vec()),
+        rounds: arguments.rounds,
+        budget: Seconds(0.0),
         base: TrainRequest {
             engine: arguments.engine,
             cluster: arguments.cluster,
@@ -72,6 +88,11 @@ fn request(arguments: Measure) -> MeasureRequest {
             ..train::problem(arguments.problem)
         },
     }
+}
+
+/// What was given, or else what is usual.
+fn or<T>(given: Vec<T>, usual: impl FnOnce() -> Vec<T>) -> Vec<T> {
+    if given.is_empty() { usual() } else { given }
 }
 
 fn cores() -> usize {
@@ -87,21 +108,24 @@ fn powers_of_two(most: usize) -> Vec<usize> {
 /// Follows experiments: one line for each that ends, and between them what `train` shows.
 struct Shown {
     follower: Follower,
-    number: usize,
-    of: usize,
+    /// Which experiment this is.
+    now: String,
 }
 
 impl Shown {
+    fn new(quiet: bool) -> Shown {
+        Shown { follower: Follower::new(quiet), now: String::new() }
+    }
+
     fn follow(&mut self, event: Measuring) {
         match event {
-            Measuring::Begun { number, experiment, .. } => {
-                self.number = number;
-                self.follower.next(&format!("{number} of {}: {}", self.of, words_for(experiment)));
+            Measuring::Begun { number, of, experiment } => {
+                let place = if of > 1 { format!("{number} of {of}: ") } else { String::new() };
+                self.now = place + &words_for(experiment);
+                self.follower.next(&self.now);
             }
             Measuring::Run(progress) => train::follow(&mut self.follower, progress),
-            Measuring::Ended(outcome) => {
-                self.follower.say(&format!("{} of {}: {}", self.number, self.of, ended(outcome)));
-            }
+            Measuring::Ended(outcome) => self.follower.say(&format!("{}: {}", self.now, ended(outcome))),
         }
     }
 }
@@ -119,10 +143,8 @@ fn ended(outcome: &Measured) -> String {
         Measured::Impossible { reason } => format!("left out: {reason}"),
         Measured::Made(report) | Measured::Known(report) => {
             let known = if matches!(outcome, Measured::Known(_)) { ", known already" } else { "" };
-            let (workers, rounds) =
-                (words::counted(report.workers, "worker"), words::counted(report.rounds as usize, "round"));
-            let seconds = words::duration(report.seconds);
-            format!("{} on {workers}: {rounds}, {seconds}, {}{known}", report.algorithm, report.stop.reason())
+            let (rounds, time) = (report.rounds as usize, words::duration(report.seconds));
+            format!("{}, {time}, {}{known}", words::counted(rounds, "round"), report.stop.reason())
         }
     }
 }

@@ -55,19 +55,20 @@ impl Luck {
     }
 }
 
-fn fitted(runs: &[Observation]) -> Combined {
+fn fitted(runs: &[Observation]) -> (SystemModel, ConvergenceModel) {
     let convergence = ConvergenceModel::fit(runs, Target::SubOptimality).unwrap();
-    Combined::new(SystemModel::fit(runs).unwrap(), convergence)
+    (SystemModel::fit(runs).unwrap(), convergence)
 }
 
-fn usual() -> Combined {
+fn usual() -> (SystemModel, ConvergenceModel) {
     let runs = [1, 2, 4, 8, 16].iter().flat_map(|&m| USUAL.run(m.to_string(), m, 60));
     fitted(&runs.collect::<Vec<_>>())
 }
 
 #[test]
 fn times_to_goals_are_those_of_the_truth() {
-    let model = usual();
+    let (system, convergence) = usual();
+    let model = Combined::new(&system, &convergence);
     for (m, goal, within) in [(4, 1e-2, 0.03), (6, 1e-2, 0.06), (12, 1e-3, 0.1), (24, 1e-2, 0.25)] {
         let (found, truth) = (model.seconds_to(m, goal).unwrap(), USUAL.seconds_to(m as f64, goal));
         assert!((found.mean / truth - 1.0).abs() < within, "{m}: {found:?}, {truth}");
@@ -77,7 +78,8 @@ fn times_to_goals_are_those_of_the_truth() {
 
 #[test]
 fn values_fall_with_time_and_are_those_of_the_truth() {
-    let model = usual();
+    let (system, convergence) = usual();
+    let model = Combined::new(&system, &convergence);
     for m in [4usize, 6, 24] {
         let mut before = f64::INFINITY;
         for k in 1..40 {
@@ -95,7 +97,8 @@ fn values_fall_with_time_and_are_those_of_the_truth() {
 
 #[test]
 fn nothing_is_known_before_the_first_iteration_is_over() {
-    let model = usual();
+    let (system, convergence) = usual();
+    let model = Combined::new(&system, &convergence);
     assert_eq!(model.value_at(4, START), None);
     assert_eq!(model.value_at(4, -1.0), None);
     assert_eq!(model.value_at(4, f64::NAN), None);
@@ -105,7 +108,8 @@ fn nothing_is_known_before_the_first_iteration_is_over() {
 
 #[test]
 fn time_and_goal_agree() {
-    let model = usual();
+    let (system, convergence) = usual();
+    let model = Combined::new(&system, &convergence);
     for (m, goal) in [(4, 1e-2), (10, 1e-3)] {
         let seconds = model.seconds_to(m, goal).unwrap().mean;
         let value = model.value_at(m, seconds * (1.0 + 1e-9)).unwrap().mean;
@@ -122,7 +126,8 @@ fn intervals_hold_new_runs_about_as_often_as_promised() {
             .iter()
             .flat_map(|&m| Luck::drawn(&mut random, 0.08).run(format!("{m}"), m, 60))
             .collect();
-        let model = fitted(&runs);
+        let (system, convergence) = fitted(&runs);
+        let model = Combined::new(&system, &convergence);
         for m in [3usize, 6, 12, 24] {
             let luck = Luck::drawn(&mut random, 0.08);
             let found = model.seconds_to(m, 1e-2).unwrap();
@@ -142,7 +147,8 @@ fn intervals_hold_new_runs_about_as_often_as_promised() {
 
 #[test]
 fn extrapolation_names_its_distance() {
-    let model = usual();
+    let (system, convergence) = usual();
+    let model = Combined::new(&system, &convergence);
     assert_eq!(model.extrapolation(8, 60), None);
     assert_eq!(
         model.extrapolation(32, 120).unwrap(),

@@ -14,12 +14,15 @@ mod least_squares;
 mod optimum;
 mod paper;
 mod rates;
+mod similarity;
 mod spread;
 mod stretched;
+mod subset;
 mod target;
 
 pub use error::ConvergenceError;
 pub use forward::forward;
+pub use subset::SubsetModel;
 pub(crate) use target::Scale;
 pub use target::{Better, Target};
 
@@ -99,6 +102,11 @@ impl ConvergenceModel {
         Some(Estimate { low: whole(low), mean: whole(mean), high: high.ceil() })
     }
 
+    /// The value that a run comes close to: P*, or the limit of a metric.
+    pub fn optimum(&self) -> f64 {
+        self.scale.sign * self.scale.optimum
+    }
+
     /// How far a question is from what was measured, if it is outside.
     pub fn extrapolation(&self, workers: usize, iteration: u64) -> Option<String> {
         let (m, i) = (workers as f64, iteration as f64);
@@ -126,8 +134,7 @@ impl ConvergenceModel {
 
     /// The forms with their weights between, and beyond, the measured numbers of workers; one line each.
     pub fn description(&self) -> String {
-        let mut lines =
-            vec![format!("optimum {:.6e}, {} runs", self.scale.sign * self.scale.optimum, self.curves.len())];
+        let mut lines = vec![format!("optimum {:.6e}, {} runs", self.optimum(), self.curves.len())];
         for (k, (name, _)) in CATALOGUE.iter().enumerate() {
             if let Some(form) = &self.fitted[k] {
                 let (inside, beyond) = (self.weights.inside[k], self.weights.beyond[k]);

@@ -80,6 +80,11 @@ pub fn evaluate(observations: &[Observation], target: Target) -> Vec<Case> {
     cases
 }
 
+/// Asks only what comes next in each run.
+pub fn ahead(observations: &[Observation], target: Target) -> Vec<Case> {
+    ahead::cases(observations, target)
+}
+
 impl Case {
     /// A relative error; what was not found is infinitely wrong.
     fn relative(question: Question, what: &str, method: Method, found: Option<f64>, truth: f64) -> Self {
@@ -89,6 +94,16 @@ impl Case {
 
     fn covered(self, covered: bool) -> Self {
         Self { covered: Some(covered), ..self }
+    }
+}
+
+impl Question {
+    /// How values are looked at, where that makes a difference.
+    pub fn view(self) -> Option<View> {
+        match self {
+            Self::ForwardRounds(_, view) | Self::ForwardSeconds(_, view) => Some(view),
+            _ => None,
+        }
     }
 }
 
