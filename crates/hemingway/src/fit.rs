@@ -109,10 +109,16 @@ impl Fitted {
     /// Seconds and value after an iteration.
     pub fn predict(&self, query: &Query) -> Prediction {
         let mut warnings = Vec::new();
-        let seconds = self.system.as_ref().ok().map(|model| {
-            warnings.extend(model.extrapolation(query.workers, query.fraction));
-            model.seconds(query.workers, query.fraction, query.iteration)
-        });
+        let seconds = match &self.system {
+            Ok(model) => {
+                warnings.extend(model.extrapolation(query.workers, query.fraction));
+                Some(model.seconds(query.workers, query.fraction, query.iteration))
+            }
+            Err(problem) => {
+                warnings.push(format!("seconds: {problem}"));
+                None
+            }
+        };
         let value = self.value(query, &mut warnings);
         Prediction { seconds: seconds.filter(is_sound), value: value.filter(is_sound), warnings }
     }
@@ -124,7 +130,11 @@ impl Fitted {
         let mut models: Vec<(f64, &ConvergenceModel)> = sound.collect();
         let distance = |fraction: f64| (fraction / query.fraction).ln().abs();
         models.sort_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
-        let &(nearest, model) = models.first()?;
+        let Some(&(nearest, model)) = models.first() else {
+            let problems = self.convergence.iter().filter_map(|(_, model)| model.as_ref().err());
+            warnings.extend(problems.take(1).map(|problem| format!("value: {problem}")));
+            return None;
+        };
         warnings.extend(model.extrapolation(query.workers, query.iteration));
         let value = model.value(query.workers, query.iteration);
         if nearest == query.fraction {

@@ -30,12 +30,13 @@ use crate::{Estimate, Observation};
 use curves::Curve;
 use form::{CATALOGUE, reach};
 use held_out::{Fitted, Place, Split};
+use optimum::Doubt;
 use spread::Spread;
 
 /// The map from values to levels, with the optimum that all runs together suggest.
 pub(crate) fn scale_of(observations: &[Observation], target: Target) -> Option<Scale> {
     let runs = curves::runs(observations, target).ok()?;
-    optimum::scale(&runs, target).ok()
+    optimum::scale(&runs, target).ok().map(|(scale, _)| scale)
 }
 
 /// Nothing is predicted beyond this many times the longest run.
@@ -45,6 +46,7 @@ const FURTHEST: f64 = 1e4;
 #[derive(Debug)]
 pub struct ConvergenceModel {
     scale: Scale,
+    doubt: Doubt,
     curves: Vec<Curve>,
     workers: Vec<f64>,
     fitted: Fitted,
@@ -64,7 +66,7 @@ impl ConvergenceModel {
     /// Fits all forms to the observations of one algorithm, and judges them on held-out numbers of workers.
     pub fn fit(observations: &[Observation], target: Target) -> Result<Self, ConvergenceError> {
         let runs = curves::runs(observations, target)?;
-        let scale = optimum::scale(&runs, target)?;
+        let (scale, doubt) = optimum::scale(&runs, target)?;
         let mut curves: Vec<Curve> = runs.iter().map(|run| Curve::new(run, scale)).collect();
         curves.retain(|curve| curve.thinned.len() > 1);
         if curves.is_empty() {
@@ -75,7 +77,7 @@ impl ConvergenceModel {
         let weights = Weights::new(&measured, &splits);
         let spread = Spread::new(&measured, &splits);
         let workers = held_out::workers(&curves);
-        Ok(Self { scale, curves, workers, fitted: measured.into_fitted(), weights, spread })
+        Ok(Self { scale, doubt, curves, workers, fitted: measured.into_fitted(), weights, spread })
     }
 
     /// The best value so far after an iteration, in the units of the observations.
@@ -84,8 +86,18 @@ impl ConvergenceModel {
         let level = self.level(m, i);
         let (place, distance) = self.place(m);
         let half = self.spread.levels(place, distance, self.later(i));
-        let [a, b] = [level - half, level + half].map(|level| self.scale.value(level));
-        Estimate { low: a.min(b), mean: self.scale.value(level), high: a.max(b) }
+        let Doubt { lower, upper } = self.doubt_at(i);
+        let [best, worst] = [(level - half, lower), (level + half, upper)]
+            .map(|(level, optimum)| Scale { optimum, ..self.scale }.value(level));
+        Estimate { low: best.min(worst), mean: self.scale.value(level), high: best.max(worst) }
+    }
+
+    /// Between which values the optimum lies as far as an iteration is concerned: runs that were seen show where they
+    /// go as long as they last, whatever the optimum; the further beyond, the more it matters.
+    fn doubt_at(&self, iteration: f64) -> Doubt {
+        let (share, optimum) = (self.later(iteration).min(1.0), self.scale.optimum);
+        let part = |end: f64| optimum + share * (end - optimum);
+        Doubt { lower: part(self.doubt.lower), upper: part(self.doubt.upper) }
     }
 
     /// After how many iterations the value is as good as `goal`; nothing if the model does not see it happen.
@@ -95,11 +107,19 @@ impl ConvergenceModel {
         if goal.is_nan() {
             return None;
         }
-        let mean = reach(&|i| self.level(m, i), goal, self.longest() * FURTHEST)?;
+        let furthest = self.longest() * FURTHEST;
+        let mean = reach(&|i| self.level(m, i), goal, furthest)?;
         let (place, distance) = self.place(m);
         let half = self.spread.iterations(place, distance, self.later(mean));
-        let (low, high) = (mean * (-half).exp(), mean * half.exp());
-        Some(Estimate { low: whole(low), mean: whole(mean), high: high.ceil() })
+        let Doubt { lower, upper } = self.doubt_at(mean);
+        // The same goal is nearer to a higher optimum, and further from a lower one.
+        let crossing = |optimum: f64| {
+            let level = Scale { optimum, ..self.scale }.level(self.scale.value(goal));
+            let crossing = if level.is_nan() { None } else { reach(&|i| self.level(m, i), level, furthest) };
+            crossing.unwrap_or(furthest)
+        };
+        let (low, high) = (crossing(lower).min(mean) * (-half).exp(), crossing(upper).max(mean) * half.exp());
+        Some(Estimate { low: low.floor().max(1.0), mean: whole(mean), high: high.ceil().max(whole(mean)) })
     }
 
     /// The value that a run comes close to: P*, or the limit of a metric.

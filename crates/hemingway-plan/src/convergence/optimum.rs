@@ -11,15 +11,26 @@ use super::{ConvergenceError, Scale, Target};
 const CANDIDATES: usize = 14;
 /// How many runs are looked at: those that got furthest.
 const RUNS: usize = 4;
+/// An optimum is plausible if curves are at most this many times as irregular as with the best one.
+const PLAUSIBLE: f64 = 2.0;
 
-/// The map from values to levels, with the most plausible optimum.
-pub(crate) fn scale(runs: &[Run], target: Target) -> Result<Scale, ConvergenceError> {
+/// Between which values P* may plausibly lie, after the sign.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Doubt {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+}
+
+/// The map from values to levels, with the most plausible optimum, and with what else is plausible.
+pub(crate) fn scale(runs: &[Run], target: Target) -> Result<(Scale, Doubt), ConvergenceError> {
     let sign = target.sign();
     let values = || runs.iter().flat_map(|run| run.best.iter().map(|p| p.1));
     let best = values().fold(f64::INFINITY, f64::min);
     let worst = values().fold(f64::NEG_INFINITY, f64::max);
     let (lower, upper) = match target {
-        Target::SubOptimality => return Ok(Scale { sign, optimum: 0.0 }),
+        Target::SubOptimality => {
+            return Ok((Scale { sign, optimum: 0.0 }, Doubt { lower: 0.0, upper: 0.0 }));
+        }
         Target::Loss { lower, upper } => (lower, upper.min(best)),
         Target::Metric(_) => (best - (worst - best), best),
     };
@@ -29,12 +40,28 @@ pub(crate) fn scale(runs: &[Run], target: Target) -> Result<Scale, ConvergenceEr
     }
     let lower = lower.min(best - 1e-9 * (worst - best)).max(best - 10.0 * (worst - best)).min(upper);
     let width = upper - lower;
-    let optimum = (0..CANDIDATES)
-        .map(|k| upper - width * 1e-4f64.powf(k as f64 / (CANDIDATES - 1) as f64))
-        .map(|optimum| (optimum, irregularity(runs, Scale { sign, optimum })))
-        .min_by(|a, b| a.1.total_cmp(&b.1))
-        .map_or(lower, |(optimum, _)| optimum);
-    Ok(Scale { sign, optimum })
+    let candidate = |k: usize| upper - width * 1e-4f64.powf(k as f64 / (CANDIDATES - 1) as f64);
+    let tried: Vec<f64> =
+        (0..CANDIDATES).map(|k| irregularity(runs, Scale { sign, optimum: candidate(k) })).collect();
+    let chosen = (0..CANDIDATES).min_by(|&a, &b| tried[a].total_cmp(&tried[b])).unwrap_or(0);
+    let optimum = if tried[chosen].is_finite() { candidate(chosen) } else { lower };
+    let doubt = doubt(&tried, chosen, &candidate);
+    let doubt = match target {
+        // A metric may stay where it is, or fall further than anything that was tried.
+        Target::Metric(_) => {
+            Doubt { lower: doubt.lower - if chosen == 0 { width } else { 0.0 }, upper: best }
+        }
+        _ => doubt,
+    };
+    Ok((Scale { sign, optimum }, doubt))
+}
+
+/// From the chosen candidate to the last plausible one on either side, and never less than to the next.
+fn doubt(tried: &[f64], chosen: usize, candidate: &dyn Fn(usize) -> f64) -> Doubt {
+    let plausible = |k: &usize| tried[*k] <= PLAUSIBLE * tried[chosen] || k.abs_diff(chosen) <= 1;
+    let first = (0..=chosen).find(plausible).unwrap_or(chosen);
+    let last = (chosen..tried.len()).rev().find(plausible).unwrap_or(chosen);
+    Doubt { lower: candidate(first), upper: candidate(last) }
 }
 
 /// How far the runs that got furthest are from a power law or an exponential, in log iterations.

@@ -138,3 +138,28 @@ fn sparse_and_odd_traces_give_finite_estimates() {
         }
     }
 }
+
+/// Values that fall on a line may go on falling or stop: far beyond the runs neither is ruled out.
+#[test]
+fn the_limit_of_a_metric_is_in_doubt_beyond_the_runs() {
+    let runs: Vec<Observation> = [1usize, 2, 4]
+        .iter()
+        .flat_map(|&workers| {
+            (1..=30).map(move |iteration| Observation {
+                run: workers.to_string(),
+                algorithm: "line".into(),
+                workers,
+                fraction: 1.0,
+                iteration,
+                seconds: None,
+                value: Some(0.9 - 0.02 * iteration as f64),
+            })
+        })
+        .collect();
+    let model = ConvergenceModel::fit(&runs, Target::Metric(Better::Lower)).unwrap();
+    let (inside, far) = (model.value(2, 20), model.value(2, 1000));
+    assert!(inside.high - inside.low < 0.1, "{inside:?}");
+    assert!(far.high >= 0.3 && far.low <= -0.5, "{far:?}");
+    let last = model.iterations_to(2, 0.0).unwrap();
+    assert!(last.high > 10.0 * last.mean, "a goal that may never be reached: {last:?}");
+}
