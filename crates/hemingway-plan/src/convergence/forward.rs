@@ -45,7 +45,7 @@ pub fn forward(window: &[(f64, f64)], ahead: f64) -> Estimate {
 struct Trial {
     forecasts: [f64; FORECASTS.len()],
     truth: f64,
-    scale: f64, // the distance asked, over the distance tried
+    scale: f64, // how much larger errors are at the distance asked than at the one tried
 }
 
 fn trials(points: &[(f64, f64)], ahead: f64) -> Vec<Trial> {
@@ -55,6 +55,7 @@ fn trials(points: &[(f64, f64)], ahead: f64) -> Vec<Trial> {
         return Vec::new();
     }
     let step = (count - first).div_ceil(TRIALS);
+    let growth = growth(points);
     (first..count)
         .rev()
         .step_by(step)
@@ -65,9 +66,16 @@ fn trials(points: &[(f64, f64)], ahead: f64) -> Vec<Trial> {
                 .iter()
                 .min_by(|a, b| (a.0 - from - ahead).abs().total_cmp(&(b.0 - from - ahead).abs()))?;
             let forecasts = FORECASTS.map(|forecast| forecast(known, later.0));
-            Some(Trial { forecasts, truth: later.1, scale: (ahead / (later.0 - from)).max(1.0) })
+            Some(Trial { forecasts, truth: later.1, scale: (ahead / (later.0 - from)).max(1.0).powf(growth) })
         })
         .collect()
+}
+
+/// The power of the distance with which errors grow: those of a curve that goes one way in proportion, those of one that
+/// goes up and down like a sum of chances.
+fn growth(points: &[(f64, f64)]) -> f64 {
+    let steps = || points.windows(2).map(|pair| pair[1].1 - pair[0].1);
+    if steps().any(|step| step > 0.0) && steps().any(|step| step < 0.0) { 0.5 } else { 1.0 }
 }
 
 fn weights(trials: &[Trial]) -> [f64; FORECASTS.len()] {
@@ -75,11 +83,11 @@ fn weights(trials: &[Trial]) -> [f64; FORECASTS.len()] {
     for (age, trial) in trials.iter().enumerate() {
         let recent = 0.93f64.powi(age as i32);
         for (error, forecast) in errors.iter_mut().zip(trial.forecasts) {
-            *error += recent * (forecast - trial.truth).powi(2);
+            *error += recent * (forecast - trial.truth).abs();
         }
     }
     let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let weights = errors.map(|e| if e.is_finite() { ((best + 1e-300) / (e + 1e-300)).powi(3) } else { 0.0 });
+    let weights = errors.map(|e| if e.is_finite() { ((best + 1e-300) / (e + 1e-300)).powi(5) } else { 0.0 });
     let total: f64 = weights.iter().sum();
     weights.map(|w| w / total)
 }
@@ -98,8 +106,12 @@ fn quantiles(trials: &[Trial], weights: &[f64]) -> (f64, f64) {
     });
     let mut errors: Vec<f64> = errors.collect();
     errors.sort_by(f64::total_cmp);
-    let place = (0.9 * (errors.len() + 1) as f64).ceil() as usize;
-    let half = errors[place.min(errors.len()) - 1] * if place > errors.len() { 1.5 } else { 1.0 };
+    let place = 0.9 * (errors.len() + 1) as f64 - 1.0;
+    let (below, last) = (place as usize, errors.len() - 1);
+    let half = match errors.get(below + 1) {
+        Some(above) => errors[below] + place.fract() * (above - errors[below]),
+        None => errors[last] * if place > last as f64 { 1.5 } else { 1.0 },
+    };
     (-half, half)
 }
 

@@ -8,7 +8,12 @@ const WRONG: f64 = 3.0;
 /// Places at which a curve is compared.
 const LOOKS: usize = 10;
 /// An error below which forms are equally good.
-const EQUAL: f64 = 0.005;
+const EQUAL: f64 = 0.03;
+/// The power by which weights fall with errors. Much of an error is chance, which forms that differ average out.
+const SHARPNESS: i32 = 4;
+
+/// Forms with less weight are left out.
+const NEGLIGIBLE: f64 = 1e-3;
 
 /// The form that interpolates, in the catalogue.
 const INTERPOLATED: usize = CATALOGUE.len() - 1;
@@ -115,7 +120,7 @@ impl Split {
     }
 }
 
-/// Weights by how well each form did on these splits: the best count, those as good as the best share.
+/// Weights by how well each form did on these splits: the best count, those nearly as good share.
 pub(crate) fn weigh<'a>(splits: impl Iterator<Item = &'a Split>) -> Option<Vec<f64>> {
     let mut sums = vec![0.0; CATALOGUE.len()];
     let mut count = 0.0;
@@ -123,23 +128,29 @@ pub(crate) fn weigh<'a>(splits: impl Iterator<Item = &'a Split>) -> Option<Vec<f
         count += 1.0;
         sums.iter_mut().zip(&split.scores).for_each(|(sum, score)| *sum += score);
     }
-    let weights: Vec<f64> = sums.iter().map(|sum| (EQUAL + sum / count).powi(-12)).collect();
+    let weights: Vec<f64> = sums.iter().map(|sum| (EQUAL + sum / count).powi(-SHARPNESS)).collect();
     let total: f64 = weights.iter().sum();
     (count > 0.0).then(|| weights.iter().map(|w| w / total).collect())
 }
 
-/// The weighted mean of the levels of all forms.
+/// The mean of the middle half of all forms' levels by weight: one that runs away is not followed, and one that has
+/// most of the weight speaks alone.
 pub(crate) fn blend(fitted: &Fitted, weights: &[f64], workers: f64, iteration: f64) -> f64 {
-    let (mut sum, mut total) = (0.0, 0.0);
-    for (form, &weight) in fitted.iter().zip(weights) {
-        if let Some(form) = form
-            && weight > 1e-3
-        {
-            sum += weight * form.level(workers, iteration);
-            total += weight;
-        }
+    let mut levels: Vec<(f64, f64)> = fitted
+        .iter()
+        .zip(weights)
+        .filter(|(_, weight)| **weight > NEGLIGIBLE)
+        .filter_map(|(form, &weight)| Some((form.as_ref()?.level(workers, iteration), weight)))
+        .collect();
+    levels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = levels.iter().map(|level| level.1).sum();
+    let (mut below, mut sum) = (0.0, 0.0);
+    for (level, weight) in levels {
+        let upto = below + weight / total;
+        sum += (upto.min(0.75) - f64::max(below, 0.25)).max(0.0) * level;
+        below = upto;
     }
-    sum / total
+    sum / 0.5
 }
 
 fn compare(curve: &Curve, level: &dyn Fn(f64) -> f64) -> Errors {

@@ -99,7 +99,7 @@ impl ConvergenceModel {
         let (place, distance) = self.place(m);
         let half = self.spread.iterations(place, distance, self.later(mean));
         let (low, high) = (mean * (-half).exp(), mean * half.exp());
-        Some(Estimate { low: low.floor().max(1.0), mean: whole(mean), high: high.ceil() })
+        Some(Estimate { low: whole(low), mean: whole(mean), high: high.ceil() })
     }
 
     /// The value that a run comes close to: P*, or the limit of a metric.

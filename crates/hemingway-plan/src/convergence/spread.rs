@@ -1,18 +1,17 @@
 //! How wide a 90 % interval is: from errors on held-out m, growing with the distance to what was measured.
 //!
-//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed, and beyond
-//! the measured m a little more, since few of them could be held out there.
+//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed. Beyond
+//! the measured m only the larger half is looked at, since the first of them were predicted from fewer m than there are
+//! now.
 
 use super::held_out::{Errors, Place, Split, weigh};
 
 /// Without any held-out m: a factor of e in m may change log iterations by this much.
 const UNKNOWN: f64 = 1.2;
 /// However well the past was predicted, a factor of e in m beyond the measured ones may change this much.
-const SURPRISE: f64 = 0.4;
+const SURPRISE: f64 = 0.3;
 /// A factor of e in iterations beyond the end of a run may change this much.
 const LATER: f64 = 0.15;
-/// How much wider an interval beyond the measured m is if a single one was held out.
-const FEW: f64 = 1.5;
 /// No interval is narrower than this, in logarithms.
 const NARROWEST: f64 = 0.02;
 
@@ -40,7 +39,7 @@ impl Spread {
             Width {
                 measured: at.as_ref().map_or(NARROWEST, |e| e.width(pick)).max(NARROWEST),
                 inside: inside.as_ref().map_or(UNKNOWN, slope),
-                beyond: beyond.as_ref().map_or(UNKNOWN, |e| e.few() * slope(e)).max(SURPRISE),
+                beyond: beyond.as_ref().map_or(UNKNOWN, slope).max(SURPRISE),
             }
         };
         Self { iterations: width(|e| &e.iterations), levels: width(|e| &e.levels) }
@@ -81,17 +80,13 @@ impl Collected {
         sizes.sort_by(f64::total_cmp);
         if sizes.is_empty() { UNKNOWN } else { sizes[(sizes.len() - 1) * 9 / 10] }
     }
-
-    /// The factor for what a few m cannot show.
-    fn few(&self) -> f64 {
-        1.0 + FEW / self.all.len() as f64
-    }
 }
 
 /// Errors on the held-out m of one place, with weights that were found without looking at the m itself.
 fn held_out_errors(splits: &[Split], place: Place) -> Option<Collected> {
     let here = || splits.iter().filter(move |s| s.place == place);
-    errors_of(here().map(|split| {
+    let early = if place == Place::Beyond { here().count() / 2 } else { 0 };
+    errors_of(here().skip(early).map(|split| {
         let others = here().filter(|other| !std::ptr::eq(*other, split));
         (split, weigh(others).or_else(|| weigh(splits.iter())))
     }))

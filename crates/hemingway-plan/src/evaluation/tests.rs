@@ -60,7 +60,7 @@ fn a_known_truth_is_found_and_baselines_stand_beside_it() {
 
 #[test]
 fn a_goal_that_no_run_gets_to_is_censored() {
-    let short = runs(1.0, 45);
+    let short = runs(1.0, 30);
     let cases = evaluate(&short, Target::SubOptimality);
     let beyond = find(&summarise(&cases), Question::RoundsBeyond, MODEL);
     assert_eq!((beyond.cases, beyond.censored, beyond.missed), (0, 3, 0));

@@ -16,8 +16,10 @@ use super::terms::Configuration;
 const SHARE: f64 = 0.9;
 /// Expected relative error for each unit of distance to the nearest measured configuration.
 const PER_NEAREST: f64 = 0.06;
-/// The same for distance outside the measured range.
-const PER_OUTSIDE: f64 = 0.2;
+/// The same for distance outside the measured range of workers.
+const PER_WORKERS: f64 = 0.2;
+/// The same for fractions: time is nearly a line in the amount of data, which cannot be said of workers.
+const PER_DATA: f64 = 0.05;
 /// The same along something never varied: time may fall with m, or not at all.
 const PER_UNVARIED: f64 = 0.5;
 /// No prediction is believed to be closer.
@@ -81,7 +83,8 @@ fn expected(at: Configuration, measured: &[&Point], mixture: &Mixture, spread: f
         spread,
         FLOOR,
         PER_NEAREST * distance.nearest,
-        PER_OUTSIDE * distance.outside,
+        PER_WORKERS * distance.outside[0],
+        PER_DATA * distance.outside[1],
         PER_UNVARIED * distance.unvaried,
         mixture.disagreement(at),
     ];

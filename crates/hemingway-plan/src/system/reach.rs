@@ -8,9 +8,9 @@ use super::terms::Configuration;
 pub(crate) struct Distance {
     /// To the nearest measured configuration.
     pub nearest: f64,
-    /// Beyond the measured range of workers and of fractions, taken together.
-    pub outside: f64,
-    /// The part of `outside` along something that was never varied.
+    /// Beyond the measured ranges of workers, and of fractions.
+    pub outside: [f64; 2],
+    /// The parts of `outside` along something that was never varied, taken together.
     pub unvaried: f64,
 }
 
@@ -21,17 +21,17 @@ pub(crate) fn distance(at: Configuration, measured: &[&Point]) -> Distance {
         .iter()
         .map(|point| (0..2).map(|k| (point.at.logs()[k] - place[k]).powi(2)).sum::<f64>().sqrt())
         .fold(f64::INFINITY, f64::min);
-    let (mut outside, mut unvaried) = (0.0, 0.0);
+    let (mut outside, mut unvaried) = ([0.0; 2], 0.0);
     for (k, &here) in place.iter().enumerate() {
         let low = measured.iter().map(|point| point.at.logs()[k]).fold(f64::INFINITY, f64::min);
         let high = measured.iter().map(|point| point.at.logs()[k]).fold(f64::NEG_INFINITY, f64::max);
         let beyond = (low - here).max(here - high).max(0.0);
-        outside += beyond * beyond;
+        outside[k] = beyond;
         if high - low < 1e-9 {
             unvaried += beyond * beyond;
         }
     }
-    Distance { nearest, outside: outside.sqrt(), unvaried: f64::sqrt(unvaried) }
+    Distance { nearest, outside, unvaried: f64::sqrt(unvaried) }
 }
 
 /// The configuration itself when it is within the measured ranges, else the nearest one that is.
