@@ -31,7 +31,14 @@ impl Models {
     /// One pair of models for each run, which has not seen it.
     pub fn without_each(traces: &[Trace]) -> Result<Vec<Models>, Error> {
         let others = |workers: usize| traces.iter().filter(move |trace| trace.workers != workers);
-        traces.iter().map(|left_out| Models::fit(others(left_out.workers))).collect()
+        std::thread::scope(|scope| {
+            let fit = |left_out: &Trace| {
+                let others = others(left_out.workers);
+                scope.spawn(|| Models::fit(others))
+            };
+            let fits: Vec<_> = traces.iter().map(fit).collect();
+            fits.into_iter().map(|fit| fit.join().expect("a fit ends")).collect()
+        })
     }
 
     /// Seconds per round.
