@@ -87,7 +87,7 @@ fn weights(trials: &[Trial]) -> [f64; FORECASTS.len()] {
         }
     }
     let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let weights = errors.map(|e| if e.is_finite() { ((best + 1e-300) / (e + 1e-300)).powi(5) } else { 0.0 });
+    let weights = errors.map(|e| if e.is_finite() { ((best + 1e-300) / (e + 1e-300)).powi(8) } else { 0.0 });
     let total: f64 = weights.iter().sum();
     weights.map(|w| w / total)
 }

@@ -7,10 +7,6 @@ use super::form::{CATALOGUE, Form, reach};
 const WRONG: f64 = 3.0;
 /// Places at which a curve is compared.
 const LOOKS: usize = 10;
-/// An error below which forms are equally good.
-const EQUAL: f64 = 0.03;
-/// The power by which weights fall with errors. Much of an error is chance, which forms that differ average out.
-const SHARPNESS: i32 = 4;
 
 /// Forms with less weight are left out.
 const NEGLIGIBLE: f64 = 1e-3;
@@ -32,6 +28,17 @@ pub(crate) enum Place {
     Inside,
     /// Below the smallest or above the largest measured m.
     Beyond,
+}
+
+impl Place {
+    /// An error below which forms are equally good, and the power by which weights fall with errors above. Between
+    /// measured m much of an error is chance, which forms that differ average out; elsewhere it is that of the form.
+    fn judgement(self) -> (f64, i32) {
+        match self {
+            Self::Inside => (0.03, 4),
+            Self::Measured | Self::Beyond => (0.005, 12),
+        }
+    }
 }
 
 /// Forms fitted to some runs, with the runs they are asked to predict.
@@ -123,12 +130,14 @@ impl Split {
 /// Weights by how well each form did on these splits: the best count, those nearly as good share.
 pub(crate) fn weigh<'a>(splits: impl Iterator<Item = &'a Split>) -> Option<Vec<f64>> {
     let mut sums = vec![0.0; CATALOGUE.len()];
-    let mut count = 0.0;
+    let (mut count, mut judgement) = (0.0, Place::Measured.judgement());
     for split in splits {
         count += 1.0;
+        judgement = split.place.judgement();
         sums.iter_mut().zip(&split.scores).for_each(|(sum, score)| *sum += score);
     }
-    let weights: Vec<f64> = sums.iter().map(|sum| (EQUAL + sum / count).powi(-SHARPNESS)).collect();
+    let (equal, sharpness) = judgement;
+    let weights: Vec<f64> = sums.iter().map(|sum| (equal + sum / count).powi(-sharpness)).collect();
     let total: f64 = weights.iter().sum();
     (count > 0.0).then(|| weights.iter().map(|w| w / total).collect())
 }

@@ -119,7 +119,7 @@ impl ConvergenceModel {
             crossing.unwrap_or(furthest)
         };
         let (low, high) = (crossing(lower).min(mean) * (-half).exp(), crossing(upper).max(mean) * half.exp());
-        Some(Estimate { low: low.floor().max(1.0), mean: whole(mean), high: high.ceil().max(whole(mean)) })
+        Some(Estimate { low: whole(low), mean: whole(mean), high: high.ceil().max(whole(mean)) })
     }
 
     /// The value that a run comes close to: P*, or the limit of a metric.

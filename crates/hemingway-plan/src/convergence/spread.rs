@@ -1,17 +1,18 @@
 //! How wide a 90 % interval is: from errors on held-out m, growing with the distance to what was measured.
 //!
-//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed. Beyond
-//! the measured m only the larger half is looked at, since the first of them were predicted from fewer m than there are
-//! now.
+//! In the manner of conformal prediction: half an interval is the size that nine errors of ten did not exceed, and beyond
+//! the measured m a little more, since few of them could be held out there.
 
 use super::held_out::{Errors, Place, Split, weigh};
 
 /// Without any held-out m: a factor of e in m may change log iterations by this much.
 const UNKNOWN: f64 = 1.2;
 /// However well the past was predicted, a factor of e in m beyond the measured ones may change this much.
-const SURPRISE: f64 = 0.3;
+const SURPRISE: f64 = 0.4;
 /// A factor of e in iterations beyond the end of a run may change this much.
 const LATER: f64 = 0.15;
+/// How much wider an interval beyond the measured m is if a single one was held out.
+const FEW: f64 = 1.5;
 /// No interval is narrower than this, in logarithms.
 const NARROWEST: f64 = 0.02;
 
@@ -39,7 +40,7 @@ impl Spread {
             Width {
                 measured: at.as_ref().map_or(NARROWEST, |e| e.width(pick)).max(NARROWEST),
                 inside: inside.as_ref().map_or(UNKNOWN, slope),
-                beyond: beyond.as_ref().map_or(UNKNOWN, slope).max(SURPRISE),
+                beyond: beyond.as_ref().map_or(UNKNOWN, |e| e.few() * slope(e)).max(SURPRISE),
             }
         };
         Self { iterations: width(|e| &e.iterations), levels: width(|e| &e.levels) }
@@ -74,19 +75,24 @@ struct Collected {
 }
 
 impl Collected {
-    /// What nine errors of ten did not exceed.
+    /// What nine errors of ten, one more counted as the largest, did not exceed.
     fn width(&self, pick: fn(&Errors) -> &[f64]) -> f64 {
         let mut sizes: Vec<f64> = self.all.iter().flat_map(pick).map(|e| e.abs()).collect();
         sizes.sort_by(f64::total_cmp);
-        if sizes.is_empty() { UNKNOWN } else { sizes[(sizes.len() - 1) * 9 / 10] }
+        let place = (0.9 * (sizes.len() + 1) as f64).ceil() as usize;
+        sizes.get(place.min(sizes.len()).wrapping_sub(1)).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The factor for what a few m cannot show.
+    fn few(&self) -> f64 {
+        1.0 + FEW / self.all.len() as f64
     }
 }
 
 /// Errors on the held-out m of one place, with weights that were found without looking at the m itself.
 fn held_out_errors(splits: &[Split], place: Place) -> Option<Collected> {
     let here = || splits.iter().filter(move |s| s.place == place);
-    let early = if place == Place::Beyond { here().count() / 2 } else { 0 };
-    errors_of(here().skip(early).map(|split| {
+    errors_of(here().map(|split| {
         let others = here().filter(|other| !std::ptr::eq(*other, split));
         (split, weigh(others).or_else(|| weigh(splits.iter())))
     }))

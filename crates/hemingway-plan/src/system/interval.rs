@@ -19,7 +19,7 @@ const PER_NEAREST: f64 = 0.06;
 /// The same for distance outside the measured range of workers.
 const PER_WORKERS: f64 = 0.2;
 /// The same for fractions: time is nearly a line in the amount of data, which cannot be said of workers.
-const PER_DATA: f64 = 0.05;
+const PER_DATA: f64 = 0.12;
 /// The same along something never varied: time may fall with m, or not at all.
 const PER_UNVARIED: f64 = 0.5;
 /// No prediction is believed to be closer.
