@@ -22,6 +22,7 @@ Example:
 #[derive(Subcommand)]
 pub enum Command {
     Train(Box<Train>),
+    Explain(Box<Explain>),
     Predict(Predict),
     Runs(Runs),
     Show(Show),
@@ -166,6 +167,72 @@ const FIXED: [&str; 27] = [
     "score_every",
     "checkpoint_every",
 ];
+
+/// Say which algorithm on how many workers would do what is asked, how long it would take, and why not another.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway explain data.libsvm --error 1e-4 --engine simulated
+  hemingway explain data.libsvm --error 1e-4 --within 60s --cheapest --cluster cluster.toml
+  hemingway explain data.libsvm --within 10s --workers 1,2,4,8,16 --engine simulated
+
+Nothing is trained to the end: runs in the store are used, and short pilots where there are too few. The pilots stay in
+the store. Exit code 3: nothing can do what is asked.")]
+pub struct Explain {
+    #[command(flatten)]
+    pub problem: Problem,
+
+    /// The relative error to reach [default: 1e-3 without --within]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
+    pub error: Option<f64>,
+
+    /// The time that may pass: 60, 60s, 2m, 1h, 500ms
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Goal")]
+    pub within: Option<f64>,
+
+    /// The money that may be spent, in the unit of the prices in the cluster file
+    #[arg(long, value_name = "NUMBER", help_heading = "Goal")]
+    pub budget: Option<f64>,
+
+    /// Less money rather than less time
+    #[arg(long, help_heading = "Goal")]
+    pub cheapest: bool,
+
+    /// Count what this share of cases stays below, from 0 to 1, in place of the average
+    #[arg(long, value_name = "SHARE", help_heading = "Goal")]
+    pub risk: Option<f64>,
+
+    /// The algorithms to choose from [default: cocoa, cocoa-plus, l-bfgs, local-sgd and minibatch-sgd]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
+    pub algorithms: Vec<String>,
+
+    /// The numbers of workers to choose from [default: powers of two, to this machine's cores, or to 64 if simulated]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Method")]
+    pub workers: Vec<usize>,
+
+    /// threads or simulated
+    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    pub engine: Option<String>,
+
+    /// The machines to simulate, as a TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub cluster: Option<PathBuf>,
+
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
 
 /// Predict the labels of data with a trained model, one per line.
 #[derive(Args)]

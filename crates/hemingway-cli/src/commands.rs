@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 pub mod calibrate;
+pub mod explain;
 pub mod fit;
 pub mod measure;
 pub mod predict;

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         Command::Train(train) => commands::train::run(*train),
+        Command::Explain(explain) => commands::explain::run(*explain),
         Command::Predict(predict) => commands::predict::run(predict),
         Command::Runs(runs) => commands::runs::run(runs),
         Command::Show(show) => commands::show::run(show),

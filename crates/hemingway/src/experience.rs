@@ -19,6 +19,8 @@ pub struct Family {
     pub observations: Vec<Observation>,
     /// The same with the value of the last iterate in place of the best one so far.
     pub as_recorded: Vec<Observation>,
+    /// The same with the proved relative error, where there is one.
+    pub proved: Vec<Observation>,
     /// What values mean, by the fraction of the rows, rising.
     pub targets: Vec<(f64, Target)>,
 }
@@ -122,6 +124,7 @@ impl Family {
             problem: Some(Common::of(run)),
             observations: Vec::new(),
             as_recorded: Vec::new(),
+            proved: Vec::new(),
             targets: Vec::new(),
         }
     }
@@ -130,6 +133,8 @@ impl Family {
         self.observations.extend(points.iter().map(|point| observation(run, point, point.primal)));
         let recorded = points.iter().filter(|point| point.current.is_finite());
         self.as_recorded.extend(recorded.map(|point| observation(run, point, point.current)));
+        let proved = points.iter().filter(|point| point.certified_error.is_finite());
+        self.proved.extend(proved.map(|point| observation(run, point, point.certified_error)));
         let fraction = run.request.data.fraction;
         if self.targets.iter().all(|(known, _)| *known != fraction) {
             self.targets.push((fraction, target));

@@ -36,6 +36,7 @@ fn family(algorithm: String, observations: Vec<Observation>) -> Family {
         problem: None,
         targets: fractions.into_iter().map(target).collect(),
         as_recorded: observations.clone(),
+        proved: Vec::new(),
         observations,
     }
 }

@@ -33,6 +33,7 @@ mod default_choice;
 mod design;
 mod error;
 mod experience;
+mod explain;
 mod fit;
 mod foreign;
 mod measure;
@@ -54,6 +55,7 @@ pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
+pub use explain::{ExplainRequest, Explanation, Reused, explain};
 pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
@@ -69,7 +71,9 @@ pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
-pub use hemingway_plan::{ConvergenceModel, Estimate, Query, SystemModel};
+pub use hemingway_plan::{
+    Candidate, ConvergenceModel, Decision, Estimate, Query, Rejected, Requirement, Risk, SystemModel,
+};
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
 };

@@ -15,7 +15,7 @@ use crate::{interrupt, output, words};
 
 /// What is measured unless algorithms are named: the methods whose rounds depend on the number of workers, and the
 /// strongest of those whose rounds do not.
-const USUAL: [&str; 5] = ["cocoa", "cocoa-plus", "l-bfgs", "local-sgd", "minibatch-sgd"];
+pub const USUAL: [&str; 5] = ["cocoa", "cocoa-plus", "l-bfgs", "local-sgd", "minibatch-sgd"];
 
 /// The shares of the rows: all of them, and smaller ones to choose from where experiments are chosen.
 const SAMPLES: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
@@ -70,12 +70,11 @@ fn ending(done: &[(Experiment, Measured)]) -> ExitCode {
 }
 
 fn request(arguments: Measure) -> DesignRequest {
-    let simulated = arguments.cluster.is_some() || arguments.engine.as_deref() == Some("simulated");
-    let most = if simulated { MOST_SIMULATED } else { cores() };
+    let usual_workers = usual_workers(arguments.engine.as_deref(), arguments.cluster.is_some());
     let fractions = if arguments.budget.is_some() { &SAMPLES[..] } else { &SAMPLES[..1] };
     DesignRequest {
         algorithms: or(arguments.algorithms, || USUAL.map(str::to_owned).to_vec()),
-        workers: or(arguments.workers, || powers_of_two(most)),
+        workers: or(arguments.workers, || usual_workers),
         fractions: or(arguments.fractions, || fractions.to_vec()),
         rounds: arguments.rounds,
         budget: Seconds(0.0),
@@ -90,8 +89,14 @@ fn request(arguments: Measure) -> DesignRequest {
     }
 }
 
+/// Powers of two, as many as there are cores or as are worth simulating.
+pub fn usual_workers(engine: Option<&str>, cluster: bool) -> Vec<usize> {
+    let simulated = cluster || engine == Some("simulated");
+    powers_of_two(if simulated { MOST_SIMULATED } else { cores() })
+}
+
 /// What was given, or else what is usual.
-fn or<T>(given: Vec<T>, usual: impl FnOnce() -> Vec<T>) -> Vec<T> {
+pub fn or<T>(given: Vec<T>, usual: impl FnOnce() -> Vec<T>) -> Vec<T> {
     if given.is_empty() { usual() } else { given }
 }
 

@@ -183,6 +183,19 @@ impl Cluster {
         Ok(())
     }
 
+    /// What a second costs on the machines that so many workers are placed on; nothing if a price is not given.
+    pub fn price_per_second(&self, workers: usize) -> Option<f64> {
+        let (mut left, mut price) = (workers, 0.0);
+        for kind in &self.machines {
+            let used = left.div_ceil(kind.cores).min(kind.count);
+            if used > 0 {
+                price += used as f64 * kind.price? / 3600.0;
+            }
+            left = left.saturating_sub(used * kind.cores);
+        }
+        (left == 0).then_some(price)
+    }
+
     /// How long a worker takes for this work when nothing disturbs it.
     pub fn seconds(&self, rank: usize, work: Work) -> f64 {
         (work.flops / self.here.flops + work.bytes / self.here.bytes) / self.speed(rank)
@@ -339,6 +352,9 @@ mod tests {
         assert_eq!((large.name.as_str(), large.count, large.cores, large.speed), ("large", 2, 4, 1.5));
         assert_eq!((small.name.as_str(), small.count, small.cores, small.speed), ("small", 3, 1, 1.0));
         assert_eq!((large.price, small.price), (Some(0.8), None));
+        let places = large.count * large.cores;
+        assert_eq!(cluster.price_per_second(places), Some(large.count as f64 * 0.8 / 3600.0));
+        assert_eq!(cluster.price_per_second(places + 1), None, "the small ones have no price");
     }
 
     #[test]
