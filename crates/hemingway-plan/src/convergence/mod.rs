@@ -42,6 +42,9 @@ pub(crate) fn scale_of(observations: &[Observation], target: Target) -> Option<S
 /// Nothing is predicted beyond this many times the longest run.
 const FURTHEST: f64 = 1e4;
 
+/// The factor in iterations over which slopes are taken.
+const STEP: f64 = 1.2;
+
 /// A fitted model of how one algorithm converges.
 #[derive(Debug)]
 pub struct ConvergenceModel {
@@ -85,7 +88,8 @@ impl ConvergenceModel {
         let (m, i) = (workers.max(1) as f64, iteration.max(1) as f64);
         let level = self.level(m, i);
         let (place, distance) = self.place(m);
-        let half = self.spread.levels(place, distance, self.later(i));
+        let slope = (self.level(m, i / STEP) - level).max(0.0) / STEP.ln();
+        let half = self.spread.levels(place, distance, self.later(i), slope);
         let Doubt { lower, upper } = self.doubt_at(i);
         let [best, worst] = [(level - half, lower), (level + half, upper)]
             .map(|(level, optimum)| Scale { optimum, ..self.scale }.value(level));

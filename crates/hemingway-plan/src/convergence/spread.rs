@@ -9,8 +9,8 @@ use super::held_out::{Errors, Place, Split, weigh};
 const UNKNOWN: f64 = 1.2;
 /// However well the past was predicted, a factor of e in m beyond the measured ones may change this much.
 const SURPRISE: f64 = 0.4;
-/// A factor of e in iterations beyond the end of a run may change this much.
-const LATER: f64 = 0.15;
+/// A factor of e in iterations beyond the end of the runs may change log iterations by this much.
+const LATER: f64 = 1.3;
 /// How much wider an interval beyond the measured m is if a single one was held out.
 const FEW: f64 = 1.5;
 /// No interval is narrower than this, in logarithms.
@@ -51,9 +51,9 @@ impl Spread {
         self.iterations.half(place, distance, later)
     }
 
-    /// Half an interval of a level.
-    pub(crate) fn levels(&self, place: Place, distance: f64, later: f64) -> f64 {
-        self.levels.half(place, distance, later)
+    /// Half an interval of a level, where levels fall so steeply over log iterations.
+    pub(crate) fn levels(&self, place: Place, distance: f64, later: f64, slope: f64) -> f64 {
+        self.levels.half(place, distance, slope * later)
     }
 }
 
@@ -64,7 +64,7 @@ impl Width {
             Place::Inside => self.inside,
             Place::Beyond => self.beyond,
         };
-        self.measured.max(slope * distance).hypot((LATER + self.measured) * later)
+        self.measured.max(slope * distance).hypot(LATER * later)
     }
 }
 
