@@ -11,6 +11,7 @@ pub mod evaluation;
 mod lasso;
 mod nnls;
 mod observation;
+pub mod prior;
 mod system;
 mod traces;
 
@@ -21,5 +22,6 @@ pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};
 pub use nnls::nnls;
 pub use observation::{Estimate, Observation};
+pub use prior::Glance;
 pub use system::{Ernest, FittedTerm, SystemModel};
 pub use traces::{Query, parse_queries, parse_trace};

@@ -1,0 +1,5 @@
+//! What a planner knows before anything has run.
+
+mod glance;
+
+pub use glance::Glance;
