@@ -10,19 +10,18 @@ from collections import defaultdict
 RIDGE = 3.0  # in runs, on terms of unit spread
 SWEEPS = 12
 
-TERMS = ["one", "workers", "curvature", "crowding", "goal", "rows", "features", "row_length", "rare", "common",
-         "passes", "workers_goal", "curvature_goal", "workers_workers"]
+TERMS = ["one", "workers", "curvature", "crowding", "condition", "goal", "features", "rare", "common", "passes",
+         "workers_goal", "condition_goal"]
 
 
 def terms(run):
     """What log rounds are linear in; `prior/terms.rs` computes the same."""
-    workers = math.log(run["workers"])
-    kappa = run["mean_squared_norm"] / (run["lambda"] * run["rows"])
-    curvature, crowding = math.log1p(kappa), math.log1p(kappa * run["workers"])
-    goal = math.log(1 / run["error"])
-    return [1.0, workers, curvature, crowding, goal, math.log(run["rows"]), math.log(run["features"]),
-            math.log(max(run["nonzeros"] / run["rows"], 1.0)), math.log(max(2 * run["rare_share"], 1e-3)), run["common"],
-            math.log(run["passes"]), workers * goal / 10, curvature * goal / 10, workers * workers / 10]
+    workers, goal = math.log(run["workers"]), math.log(1 / run["error"])
+    condition = run["mean_squared_norm"] / run["lambda"]
+    curvature = condition / run["rows"]
+    return [1.0, workers, math.log1p(curvature), math.log1p(curvature * run["workers"]), math.log1p(condition), goal,
+            math.log(run["features"]), math.log(max(2 * run["rare_share"], 1e-3)), run["common"], math.log(run["passes"]),
+            workers * goal / 10, math.log1p(condition) * goal / 10]
 
 
 def read(path):
@@ -122,7 +121,7 @@ def judge(beta, runs):
 
 
 def half_width(errors, share):
-    """The smallest half of an interval that holds this share of outcomes."""
+    """The smallest half of an interval of log rounds that holds this share of outcomes."""
     def misses(error, reached):
         return abs(error) if reached else max(error, 0.0)
     sizes = sorted(misses(*error) for error in errors)

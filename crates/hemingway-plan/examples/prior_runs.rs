@@ -92,8 +92,7 @@ fn roughen(data: &mut Dataset, rng: &mut Rng) {
         Matrix::Dense(dense) => {
             let rows = dense.values().chunks_exact(columns).zip(&keep).filter(|(_, keep)| **keep);
             let change = |(column, value): (usize, &f32)| (value + offset) * scale(column);
-            let values: Vec<f32> =
-                rows.flat_map(|(row, _)| row.iter().enumerate().map(change)).collect();
+            let values: Vec<f32> = rows.flat_map(|(row, _)| row.iter().enumerate().map(change)).collect();
             Matrix::Dense(Dense::new(values.len() / columns, columns, values))
         }
         Matrix::Sparse(sparse) => {
@@ -174,10 +173,12 @@ fn run(
     let Ok(done) = done else { return };
     let glance = Glance::of(data, &problem);
     let first = points.iter().find(|point| point.round > 0);
-    let pace = first.zip(points.last()).filter(|(first, last)| last.round > first.round).map_or(
-        f64::NAN,
-        |(first, last)| (last.seconds.0 - first.seconds.0) / (last.round - first.round) as f64,
-    );
+    let pace = first
+        .zip(points.last())
+        .filter(|(first, last)| last.round > first.round)
+        .map_or(f64::NAN, |(first, last)| {
+            (last.seconds.0 - first.seconds.0) / (last.round - first.round) as f64
+        });
     let stuck = matches!(done.stop, Stop::NoProgress | Stop::Diverged);
     let mut out = std::io::stdout().lock();
     for error in ERRORS {
