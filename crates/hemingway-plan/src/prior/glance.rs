@@ -76,8 +76,11 @@ impl Glance {
     }
 }
 
-/// Calls `look` with the columns and values of each row.
-fn each_row(matrix: &Matrix, look: &mut dyn FnMut(&mut dyn Iterator<Item = (usize, f64)>)) {
+/// Sees the columns and values of a row.
+type Look<'a> = dyn FnMut(&mut dyn Iterator<Item = (usize, f64)>) + 'a;
+
+/// Calls `look` with each row.
+fn each_row(matrix: &Matrix, look: &mut Look) {
     match matrix {
         Matrix::Sparse(sparse) => {
             for ends in sparse.offsets().windows(2) {
