@@ -12,6 +12,7 @@ mod lasso;
 mod nnls;
 mod observation;
 mod planner;
+pub mod prior;
 mod system;
 mod traces;
 
@@ -23,5 +24,6 @@ pub use lasso::{Lasso, LassoFit, Rule};
 pub use nnls::nnls;
 pub use observation::{Estimate, Observation};
 pub use planner::{Candidate, Decision, Rejected, Requirement, Risk, decide};
+pub use prior::Glance;
 pub use system::{Ernest, FittedTerm, SystemModel};
 pub use traces::{Query, parse_queries, parse_trace};

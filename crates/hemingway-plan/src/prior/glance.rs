@@ -1,0 +1,133 @@
+//! What one look at the data shows: its size, the lengths of its rows and how even its classes are.
+
+use hemingway_data::{Dataset, Matrix};
+use hemingway_train::{Loss, Problem};
+use serde::{Deserialize, Serialize};
+
+/// From this density on data is stored as dense rows.
+const DENSE_FROM: f64 = 0.4;
+
+/// The characters of a problem that one pass over its data tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Glance {
+    /// Rows, n.
+    pub rows: usize,
+    /// Features, d.
+    pub features: usize,
+    /// Values that are not zero.
+    pub nonzeros: usize,
+    /// The mean of ‖x‖² over the rows.
+    pub mean_squared_norm: f64,
+    /// The largest ‖x‖², R² in the theory of dual methods.
+    pub largest_squared_norm: f64,
+    /// ‖mean row‖² over the mean of ‖x‖²: 1 if all rows are alike, 0 if they cancel out.
+    pub common: f64,
+    /// The share of the rarer class, at most ½; ½ where targets are numbers.
+    pub rare_share: f64,
+    /// What is minimised.
+    pub loss: Loss,
+    /// The strength of the penalty.
+    pub lambda: f64,
+}
+
+impl Glance {
+    /// Looks at data that is to be trained on.
+    pub fn of(data: &Dataset, problem: &Problem) -> Glance {
+        let (rows, features) = (data.matrix.rows(), data.matrix.columns());
+        let mut mean = vec![0.0; features];
+        let (mut total, mut largest) = (0.0, 0.0_f64);
+        each_row(&data.matrix, &mut |row| {
+            let mut square = 0.0;
+            for (column, value) in row {
+                mean[column] += value / rows as f64;
+                square += value * value;
+            }
+            total += square;
+            largest = largest.max(square);
+        });
+        let mean_squared_norm = total / rows.max(1) as f64;
+        let common: f64 = mean.iter().map(|value| value * value).sum();
+        Glance {
+            rows,
+            features,
+            nonzeros: data.matrix.nonzeros(),
+            mean_squared_norm,
+            largest_squared_norm: largest,
+            common: if mean_squared_norm > 0.0 { common / mean_squared_norm } else { 0.0 },
+            rare_share: rare_share(data),
+            loss: problem.loss,
+            lambda: problem.lambda,
+        }
+    }
+
+    /// The share of values that are not zero.
+    pub fn density(&self) -> f64 {
+        self.nonzeros as f64 / (self.rows.max(1) as f64 * self.features.max(1) as f64)
+    }
+
+    /// Whether rows are stored with their zeros.
+    pub fn is_dense(&self) -> bool {
+        self.density() >= DENSE_FROM
+    }
+
+    /// Values that kernels read in one pass over all rows.
+    pub(super) fn stored(&self) -> f64 {
+        if self.is_dense() { self.rows as f64 * self.features as f64 } else { self.nonzeros as f64 }
+    }
+}
+
+/// Sees the columns and values of a row.
+type Look<'a> = dyn FnMut(&mut dyn Iterator<Item = (usize, f64)>) + 'a;
+
+/// Calls `look` with each row.
+fn each_row(matrix: &Matrix, look: &mut Look) {
+    match matrix {
+        Matrix::Sparse(sparse) => {
+            for ends in sparse.offsets().windows(2) {
+                let indices = sparse.indices()[ends[0]..ends[1]].iter().map(|index| *index as usize);
+                let values = sparse.values()[ends[0]..ends[1]].iter().map(|value| f64::from(*value));
+                look(&mut indices.zip(values));
+            }
+        }
+        Matrix::Dense(dense) => {
+            for row in dense.values().chunks_exact(dense.columns().max(1)) {
+                look(&mut row.iter().map(|value| f64::from(*value)).enumerate());
+            }
+        }
+    }
+}
+
+fn rare_share(data: &Dataset) -> f64 {
+    if data.labels == hemingway_data::Labels::Numbers || data.targets.is_empty() {
+        return 0.5;
+    }
+    let positive = data.targets.iter().filter(|target| **target > 0.0).count() as f64;
+    let share = positive / data.targets.len() as f64;
+    share.min(1.0 - share)
+}
+
+#[cfg(test)]
+mod tests {
+    use hemingway_data::{Dense, Labels, Sparse};
+
+    use super::*;
+
+    fn data(matrix: Matrix) -> Dataset {
+        let labels = Labels::Classes { negative: "no".into(), positive: "yes".into() };
+        Dataset { name: String::new(), matrix, targets: vec![1.0, -1.0, -1.0, -1.0], labels }
+    }
+
+    #[test]
+    fn sparse_and_dense_rows_look_the_same() {
+        let dense = Dense::new(4, 2, vec![3.0, 4.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+        let sparse = Sparse::new(2, vec![0, 2, 3, 4, 4], vec![0, 1, 1, 0], vec![3.0, 4.0, 1.0, 1.0]);
+        let problem = Problem::new(Loss::Hinge, 0.1).unwrap();
+        let glance = Glance::of(&data(Matrix::Dense(dense)), &problem);
+        assert_eq!(glance, Glance::of(&data(Matrix::Sparse(sparse)), &problem));
+        assert_eq!((glance.rows, glance.features, glance.nonzeros), (4, 2, 4));
+        assert_eq!((glance.mean_squared_norm, glance.largest_squared_norm), (6.75, 25.0));
+        assert_eq!(glance.rare_share, 0.25);
+        // The mean row is (1, 5/4).
+        assert!((glance.common - (1.0 + 25.0 / 16.0) / 6.75).abs() < 1e-12, "{}", glance.common);
+    }
+}

@@ -1,0 +1,66 @@
+//! What the logarithm of rounds is taken to be linear in.
+//!
+//! Theory suggests the terms: a dual step on one row is damped by the curvature κ = R²/(λn), or mκ where m workers
+//! crowd each other; methods with whole gradients feel the condition R²/λ instead. Linear rates give rounds in
+//! proportion to ln 1/ε, stochastic ones in proportion to 1/ε. R² is the mean over rows, which fitted better than the
+//! largest.
+
+use super::Glance;
+
+/// How many terms there are.
+pub(super) const TERMS: usize = 12;
+/// Where terms that are named elsewhere stand.
+pub(super) const GOAL: usize = 5;
+pub(super) const BY_WORKERS: usize = 10;
+pub(super) const BY_CONDITION: usize = 11;
+
+/// A run somebody asks about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub workers: f64,
+    pub passes: f64,
+    pub error: f64,
+}
+
+impl Asked {
+    /// ln 1/ε.
+    pub fn goal(self) -> f64 {
+        -self.error.ln()
+    }
+}
+
+/// The terms of a run, in the order of the table.
+pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
+    let (workers, goal) = (asked.workers.ln(), asked.goal());
+    let condition = condition(glance);
+    let curvature = condition / glance.rows.max(1) as f64;
+    [
+        1.0,
+        workers,
+        curvature.ln_1p(),
+        (curvature * asked.workers).ln_1p(),
+        condition.ln_1p(),
+        goal,
+        (glance.features.max(1) as f64).ln(),
+        (2.0 * glance.rare_share).max(1e-3).ln(),
+        glance.common,
+        asked.passes.ln(),
+        workers * goal / 10.0,
+        condition.ln_1p() * goal / 10.0,
+    ]
+}
+
+/// The terms by which a question may lie outside of all experiments.
+pub(super) fn reach(glance: &Glance, asked: Asked) -> [f64; 5] {
+    [
+        asked.workers.ln(),
+        condition(glance).ln_1p(),
+        asked.goal(),
+        (glance.features.max(1) as f64).ln(),
+        asked.passes.ln(),
+    ]
+}
+
+fn condition(glance: &Glance) -> f64 {
+    glance.mean_squared_norm / glance.lambda
+}

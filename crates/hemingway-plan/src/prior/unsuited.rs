@@ -1,0 +1,39 @@
+//! Which algorithms need not be considered, and why.
+//!
+//! The shares are those of `bench/prior`: 88 generated problems and six real datasets, at most 2000 rounds each.
+
+use hemingway_train::Loss;
+
+use super::Glance;
+
+/// The Hessian of more features takes more memory and time than the trainer allows.
+const MOST_FEATURES_OF_NEWTON: usize = 2000;
+
+/// Why an algorithm is not worth trying on this data, if it is not. Nothing is held against unknown names.
+pub fn unsuited(glance: &Glance, algorithm: &str) -> Option<String> {
+    let hinge = glance.loss == Loss::Hinge;
+    let features = glance.features;
+    match algorithm {
+        "newton" if features > MOST_FEATURES_OF_NEWTON => Some(format!(
+            "a Hessian of {features} features has {:.0} million entries; at most {MOST_FEATURES_OF_NEWTON} features \
+             are allowed",
+            (features as f64).powi(2) / 1e6
+        )),
+        "newton" if hinge => Some(
+            "the hinge has no curvature: more than half of such runs got stuck above an error of 1e-3"
+                .to_owned(),
+        ),
+        "gradient-descent" if hinge => {
+            Some("the hinge has corners: no such run on real data came below an error of 1e-2".to_owned())
+        }
+        "gradient-descent" => Some(
+            "l-bfgs costs about as much per round and hardly ever needed more of them, mostly far fewer"
+                .to_owned(),
+        ),
+        "minibatch-sgd" if hinge => Some(
+            "its noise hides the optimum: one run in nine came below an error of 1e-3, and none on real data"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
