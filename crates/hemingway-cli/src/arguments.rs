@@ -202,7 +202,7 @@ pub struct Explain {
     #[arg(long, value_name = "SHARE", help_heading = "Goal")]
     pub risk: Option<f64>,
 
-    /// The algorithms to choose from [default: cocoa, cocoa-plus, l-bfgs, local-sgd and minibatch-sgd]
+    /// The algorithms to choose from [default: all that suit the data]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
     pub algorithms: Vec<String>,
 

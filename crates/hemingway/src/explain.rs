@@ -1,20 +1,22 @@
 //! EXPLAIN: which way to train does what is asked, from experience and a few short runs; trains nothing to the end.
 //!
-//! What the store knows of this problem on these machines is used first. An algorithm of which it knows too little gets
+//! One look at the data says which algorithms are out of the question: those that do not suit it, and those that would
+//! at best take longer than another at worst. What the store knows of this problem on these machines is used first. An algorithm of which it knows too little gets
 //! pilots: short runs on one worker, on the most, and on a number between. They stay in the store, so the next question
 //! about this problem needs none.
 
 use std::collections::BTreeSet;
 
 use hemingway_plan::{
-    Candidate, Combined, ConvergenceModel, Decision, Observation, Requirement, SystemModel, Target, decide,
+    Candidate, Combined, ConvergenceModel, Decision, Estimate, Glance, Observation, Rejected, Requirement,
+    Risk, SystemModel, Target, decide, prior,
 };
 use hemingway_train::{Cluster, StopRules};
 use serde::Serialize;
 
 use crate::{
     DatasetSummary, Error, Experiment, Family, MeasureRequest, MeasureWatch, Measured, Place, Store,
-    TrainRequest, choose, families, measure,
+    TrainRequest, choose, families, measure, prepare, request::positive,
 };
 
 /// A pilot has this many rounds.
@@ -29,8 +31,8 @@ pub struct ExplainRequest {
     pub base: TrainRequest,
     /// What is asked for.
     pub asked: Requirement,
-    /// The algorithms to choose from.
-    pub algorithms: Vec<String>,
+    /// The algorithms to choose from; all that suit the data if not given.
+    pub algorithms: Option<Vec<String>>,
     /// The numbers of workers to choose from.
     pub workers: Vec<usize>,
 }
@@ -41,7 +43,7 @@ pub struct Explanation {
     /// What is asked for.
     pub asked: Requirement,
     /// What the data is like.
-    pub dataset: Option<DatasetSummary>,
+    pub dataset: DatasetSummary,
     /// The plan, the alternatives, and what was rejected.
     #[serde(flatten)]
     pub decision: Decision,
@@ -68,32 +70,33 @@ pub fn explain(
     place: &Place,
     watch: &mut MeasureWatch,
 ) -> Result<Explanation, Error> {
-    let known = experience(request, place)?;
-    let (reused, unknown): (Vec<&String>, Vec<&String>) = request
-        .algorithms
-        .iter()
-        .partition(|name| known.iter().any(|family| is_enough(family, name, request)));
-    let reused =
-        reused.into_iter().map(|name| Reused { algorithm: name.clone(), runs: runs_of(&known, name) });
-    let reused = reused.collect();
+    request.check()?;
+    let (dataset, glance) = prepare::glance(&request.base)?;
+    let (algorithms, unsuited) = request.suited(&glance)?;
+    let known = experience(request, &algorithms, place)?;
+    let enough = |name: &&String| known.iter().any(|family| is_enough(family, name, request));
+    let (reused, unknown): (Vec<&String>, Vec<&String>) = algorithms.iter().partition(enough);
+    let of = |name: &String| Reused { algorithm: name.clone(), runs: runs_of(&known, name) };
+    let reused = reused.into_iter().map(of).collect();
     let unknown: Vec<String> = unknown.into_iter().cloned().collect();
     let pilots = request.pilots(&unknown, place, watch)?;
-    let reports = || pilots.iter().filter_map(Measured::report);
-    let known = if pilots.is_empty() { known } else { experience(request, place)? };
+    let known = if pilots.is_empty() { known } else { experience(request, &algorithms, place)? };
     let cluster = choose(&request.base)?.cluster;
     let candidates = known.iter().flat_map(|family| candidates(family, request, cluster.as_ref()));
+    let mut decision = decide(candidates.collect(), &request.asked);
+    decision.rejected.splice(0..0, unsuited);
     Ok(Explanation {
         asked: request.asked,
-        dataset: seen_data(&known, place)?,
-        decision: decide(candidates.collect(), &request.asked),
+        dataset,
+        decision,
         reused,
+        overhead_seconds: pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum(),
         pilots: pilots.len(),
-        overhead_seconds: reports().map(|report| report.seconds).sum(),
     })
 }
 
 /// The families of the store on this problem and these machines.
-fn experience(request: &ExplainRequest, place: &Place) -> Result<Vec<Family>, Error> {
+fn experience(request: &ExplainRequest, algorithms: &[String], place: &Place) -> Result<Vec<Family>, Error> {
     let Some(store) = Store::open_if_there(place)? else { return Ok(Vec::new()) };
     let choice = choose(&request.base)?;
     let base = request.base.clone().with_absolute_paths();
@@ -103,16 +106,9 @@ fn experience(request: &ExplainRequest, place: &Place) -> Result<Vec<Family>, Er
                 == (&base.data, base.loss, base.lambda, base.bias)
                 && problem.engine == choice.engine
                 && (choice.cluster.is_none() || problem.cluster == choice.cluster)
-        }) && request.algorithms.contains(&family.algorithm)
+        }) && algorithms.contains(&family.algorithm)
     };
     Ok(families(&store)?.into_iter().filter(same).collect())
-}
-
-/// What the data was like when it was last read.
-fn seen_data(known: &[Family], place: &Place) -> Result<Option<DatasetSummary>, Error> {
-    let whole = known.iter().flat_map(|family| &family.observations).find(|seen| seen.fraction == 1.0);
-    let (Some(seen), Some(store)) = (whole, Store::open_if_there(place)?) else { return Ok(None) };
-    Ok(Some(store.run(&seen.run)?.dataset))
 }
 
 fn is_enough(family: &Family, algorithm: &str, request: &ExplainRequest) -> bool {
@@ -126,6 +122,65 @@ fn runs_of(families: &[Family], algorithm: &str) -> usize {
 }
 
 impl ExplainRequest {
+    /// Refuses requirements that cannot be meant.
+    fn check(&self) -> Result<(), Error> {
+        let Requirement { error, within, budget, risk, .. } = self.asked;
+        let share = if let Risk::Quantile(share) = risk { Some(share) } else { None };
+        positive("--error", error)?;
+        positive("--within", within)?;
+        positive("--budget", budget)?;
+        match share {
+            Some(share) if !(share > 0.0 && share < 1.0) => {
+                Err(Error::OutOfRange { name: "--risk", value: share, expected: "between 0 and 1" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The algorithms worth a look, and why the others are not.
+    fn suited(&self, glance: &Glance) -> Result<(Vec<String>, Vec<Rejected>), Error> {
+        if let Some(named) = &self.algorithms {
+            return Ok((named.clone(), Vec::new()));
+        }
+        let mut rejected = Vec::new();
+        let mut reject =
+            |name: &str, reason: String| rejected.push(Rejected { name: name.to_owned(), reason });
+        let names = hemingway_train::catalogue().iter().map(|entry| entry.name);
+        let mut left: Vec<&str> = Vec::new();
+        for name in names {
+            match prior::unsuited(glance, name) {
+                Some(reason) => reject(name, reason),
+                None => left.push(name),
+            }
+        }
+        let cluster = choose(&self.base)?.cluster;
+        if let (Some(cluster), Some(error)) = (cluster, self.asked.error) {
+            let seconds = |name: &str| self.at_a_glance(glance, name, &cluster, error);
+            let expected: Vec<(&str, Estimate)> =
+                left.iter().filter_map(|name| Some((*name, seconds(name)?))).collect();
+            let sure = expected.iter().map(|(_, seconds)| seconds.high).fold(f64::INFINITY, f64::min);
+            for (name, seconds) in expected.iter().filter(|(_, seconds)| seconds.low > sure) {
+                let low = seconds.low;
+                reject(
+                    name,
+                    format!("at a glance at least {low:.3} s, where another takes at most {sure:.3} s"),
+                );
+                left.retain(|other| other != name);
+            }
+        }
+        Ok((left.into_iter().map(str::to_owned).collect(), rejected))
+    }
+
+    /// Seconds to an error on the best number of workers, before anything has run.
+    fn at_a_glance(&self, glance: &Glance, name: &str, cluster: &Cluster, error: f64) -> Option<Estimate> {
+        let on = |workers: &usize| {
+            let Estimate { low, mean, high } = prior::rounds_to(glance, name, *workers, 1.0, error)?;
+            let each = prior::seconds_per_round(glance, name, *workers, 1.0, cluster)?;
+            Some(Estimate { low: low * each, mean: mean * each, high: high * each })
+        };
+        self.workers.iter().filter_map(on).min_by(|a, b| a.mean.total_cmp(&b.mean))
+    }
+
     fn pilots(
         &self,
         algorithms: &[String],

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting};
+use hemingway_plan::Glance;
 use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
 
@@ -62,6 +63,15 @@ pub(crate) fn prepare(
     } else {
         read_it_here(request, choice, problem, algorithm)
     }
+}
+
+/// What one look at the data of a request shows.
+pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance), Error> {
+    request.check_labels()?;
+    let problem = problem(request)?;
+    let mut data = load(&request.data.spec, &train_options(request)?)?;
+    Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
+    Ok((DatasetSummary::of(&data), Glance::of(&data, &problem)))
 }
 
 fn read_it_here(

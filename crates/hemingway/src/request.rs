@@ -192,7 +192,7 @@ impl TrainRequest {
     }
 }
 
-fn positive(name: &'static str, value: Option<f64>) -> Result<(), Error> {
+pub(crate) fn positive(name: &'static str, value: Option<f64>) -> Result<(), Error> {
     match value {
         Some(value) if !(value > 0.0 && value.is_finite()) => out_of_range(name, value, "a positive number"),
         _ => Ok(()),

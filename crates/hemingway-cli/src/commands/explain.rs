@@ -7,7 +7,7 @@ use hemingway::{
 };
 use serde_json::json;
 
-use super::measure::{Shown, USUAL, or, usual_workers};
+use super::measure::{Shown, or, usual_workers};
 use super::train;
 use crate::arguments::Explain;
 use crate::{interrupt, output, words};
@@ -44,7 +44,7 @@ fn request(arguments: Explain) -> ExplainRequest {
     };
     ExplainRequest {
         asked,
-        algorithms: or(arguments.algorithms, || USUAL.map(str::to_owned).to_vec()),
+        algorithms: Some(arguments.algorithms).filter(|named| !named.is_empty()),
         workers: or(arguments.workers, || usual),
         base: TrainRequest {
             engine: arguments.engine,
@@ -57,17 +57,14 @@ fn request(arguments: Explain) -> ExplainRequest {
 
 fn in_words(explanation: &Explanation, request: &ExplainRequest) -> String {
     let mut text = format!("Goal: {}\n", goal(&explanation.asked));
-    if let Some(data) = &explanation.dataset {
-        text += &format!("Data: {}, {}\n", data.name, data.size());
-    }
+    text += &format!("Data: {}, {}\n", explanation.dataset.name, explanation.dataset.size());
     text += &format!("Known: {}\n\n", known(explanation));
     text += &match &explanation.decision.plan {
         Some(plan) => format!("Plan: {}\n  {}\n", plan.name(), promised(plan)),
-        None => format!(
-            "Nothing among {} on {} workers is predicted to do this.\n",
-            request.algorithms.join(", "),
-            request.workers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
-        ),
+        None => {
+            let workers: Vec<String> = request.workers.iter().map(usize::to_string).collect();
+            format!("Plan: none. Nothing on {} workers is predicted to do this.\n", workers.join(", "))
+        }
     };
     if let Some(warning) = explanation.decision.plan.as_ref().and_then(|plan| plan.warning.as_ref()) {
         text += &format!("  extrapolated: {warning}\n");

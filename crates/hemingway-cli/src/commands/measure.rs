@@ -15,7 +15,7 @@ use crate::{interrupt, output, words};
 
 /// What is measured unless algorithms are named: the methods whose rounds depend on the number of workers, and the
 /// strongest of those whose rounds do not.
-pub const USUAL: [&str; 5] = ["cocoa", "cocoa-plus", "l-bfgs", "local-sgd", "minibatch-sgd"];
+const USUAL: [&str; 5] = ["cocoa", "cocoa-plus", "l-bfgs", "local-sgd", "minibatch-sgd"];
 
 /// The shares of the rows: all of them, and smaller ones to choose from where experiments are chosen.
 const SAMPLES: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
