@@ -67,7 +67,7 @@ impl Fitted {
         let convergence: Vec<_> = family.targets.iter().map(fit).collect();
         Fitted {
             system: SystemModel::fit(&family.observations).map_err(|error| error.to_string()),
-            subsets: subsets(&family, &convergence),
+            subsets: SubsetModel::fit(&gaps(&family, &convergence)).ok(),
             convergence,
             family,
         }
@@ -79,6 +79,7 @@ impl Fitted {
         let (best, recorded) = (&self.family.observations, &self.family.as_recorded);
         let of_last_iterates = |case: &Case| case.question.view() == Some(View::AsRecorded);
         let mut cases = evaluate(&values_on(best, largest), target);
+        cases.extend(evaluation::from_parts(&gaps(&self.family, &self.convergence)));
         cases.retain(|case| !of_last_iterates(case));
         cases.extend(
             evaluation::ahead(&values_on(recorded, largest), target).into_iter().filter(of_last_iterates),
@@ -171,20 +172,21 @@ impl Outlook {
     }
 }
 
-/// A model over fractions, from relative errors on each.
-fn subsets(family: &Family, convergence: &[(f64, Result<ConvergenceModel, String>)]) -> Option<SubsetModel> {
+/// Relative sub-optimalities, each fraction of the data with its own optimum; none where only one was used, or where
+/// the optimum is not known.
+fn gaps(family: &Family, convergence: &[(f64, Result<ConvergenceModel, String>)]) -> Vec<Observation> {
     if family.targets.len() < 2 || family.problem.is_none() {
-        return None;
+        return Vec::new();
     }
-    let relative = convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
-    let gaps = relative.flat_map(|(fraction, model)| {
+    let fitted = convergence.iter().filter_map(|(fraction, model)| Some((*fraction, model.as_ref().ok()?)));
+    let relative = fitted.flat_map(|(fraction, model)| {
         let optimum = model.optimum();
         on(family, fraction).map(move |seen| Observation {
             value: seen.value.map(|value| (value - optimum) / optimum),
             ..seen.clone()
         })
     });
-    SubsetModel::fit(&gaps.collect::<Vec<_>>()).ok()
+    relative.collect()
 }
 
 fn on(family: &Family, fraction: f64) -> impl Iterator<Item = &Observation> {

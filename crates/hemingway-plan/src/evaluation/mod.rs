@@ -8,6 +8,7 @@ mod ahead;
 mod curve;
 mod rounds;
 mod seconds;
+mod subsets;
 mod summary;
 
 use std::fmt;
@@ -26,6 +27,8 @@ pub enum Question {
     RoundsInside,
     /// Rounds to a goal, on the most workers from all fewer ones.
     RoundsBeyond,
+    /// Rounds to a goal on all of the data, from runs on a quarter of it or less.
+    RoundsFromParts,
     /// Seconds of a round, in a configuration of workers and data that was left out.
     SecondsHeldOut,
     /// Seconds of a round on all data, from runs on a tenth of it or less.
@@ -80,6 +83,12 @@ pub fn evaluate(observations: &[Observation], target: Target) -> Vec<Case> {
     cases
 }
 
+/// Asks how runs on parts of the data predict those on all of it; values are relative sub-optimalities, each part with
+/// its own optimum.
+pub fn from_parts(gaps: &[Observation]) -> Vec<Case> {
+    subsets::cases(gaps)
+}
+
 /// Asks only what comes next in each run.
 pub fn ahead(observations: &[Observation], target: Target) -> Vec<Case> {
     ahead::cases(observations, target)
@@ -112,6 +121,7 @@ impl fmt::Display for Question {
         match self {
             Self::RoundsInside => write!(f, "rounds, inner m held out"),
             Self::RoundsBeyond => write!(f, "rounds, largest m from smaller"),
+            Self::RoundsFromParts => write!(f, "rounds on all rows, from 1/4"),
             Self::SecondsHeldOut => write!(f, "seconds per round, held out"),
             Self::SecondsFromSample => write!(f, "seconds per round, from 10 %"),
             Self::ForwardRounds(1, view) => write!(f, "1 round ahead, {view}"),

@@ -8,7 +8,7 @@ use crate::convergence::scale_of;
 use crate::{ConvergenceModel, Observation, Target};
 
 /// ε, the relative sub-optimalities asked about.
-const GOALS: [f64; 3] = [1e-2, 1e-3, 1e-4];
+pub(super) const GOALS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// The rounds of the nearest measured number of workers.
 const NEAREST: Method = "nearest m";
 
@@ -81,8 +81,11 @@ fn censored(question: Question, what: &str, method: Method, found: Option<f64>, 
 }
 
 /// The first round at the goal.
-fn rounds_to(observations: &[Observation], goal: f64) -> Option<f64> {
-    let reached = observations.iter().filter(|o| o.value.is_some_and(|v| v <= goal));
+pub(super) fn rounds_to<'a>(
+    observations: impl IntoIterator<Item = &'a Observation>,
+    goal: f64,
+) -> Option<f64> {
+    let reached = observations.into_iter().filter(|o| o.value.is_some_and(|v| v <= goal));
     reached.map(|o| o.iteration).min().map(|round| round as f64)
 }
 
