@@ -45,6 +45,8 @@ pub use engines::{
     Cluster, Collective, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
     calibrate, calibrate_among_others, engines,
 };
+#[doc(hidden)]
+pub use engines::Meeting;
 pub use error::Error;
 pub use job::{Engine, Event, Job, Scoring, Start};
 pub use local::Local;
