@@ -47,13 +47,19 @@ struct Request {
     patience: f64,
 }
 
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, Clone)]
 struct Configuration {
     algorithm: String,
     workers: usize,
     local_steps: Option<usize>,
     /// Has lost after this many times the best time.
     factor: u32,
+}
+
+impl Configuration {
+    fn key(&self) -> (String, usize, Option<usize>) {
+        (self.algorithm.clone(), self.workers, self.local_steps)
+    }
 }
 
 /// One line of the table.
@@ -87,15 +93,15 @@ fn main() -> Outcome<()> {
         },
     )?;
     let mut lines = read_table(Path::new(table))?;
-    let done: HashSet<_> = lines.iter().map(|line| line.configuration.clone()).collect();
+    let done: HashSet<_> = lines.iter().map(|line| line.configuration.key()).collect();
     let mut file = OpenOptions::new().create(true).append(true).open(table)?;
     for configuration in &request.configurations {
-        if done.contains(configuration) {
+        if done.contains(&configuration.key()) {
             continue;
         }
         let bounds = bounds(&lines, clusters.len(), configuration.factor);
         let line = try_out(&request, &data, &clusters, configuration, &bounds)?;
-        writeln!(file, "{}", serde_json::to_string(&line)?)?;
+        file.write_all(format!("{}\n", serde_json::to_string(&line)?).as_bytes())?;
         lines.push(line);
     }
     Ok(())
