@@ -10,9 +10,10 @@ FINEST = 1e-4  # the lower bounds of the tables are no closer, so smaller gaps c
 SHORT = 1.0  # seconds: shorter oracles are judged by milliseconds, not by ratios
 
 
-def report(cells, deadlines):
+def report(cells, deadlines, unfinished):
     long = [cell for cell in cells if cell.oracle >= SHORT]
-    parts = [f"{len(cells)} cells, {len(long)} of them with an oracle of at least {SHORT:g} s."]
+    parts = [f"{len(cells)} cells, {len(long)} of them with an oracle of at least {SHORT:g} s. "
+             f"Fixed runs that were given up before they had lost, so that the oracle might be better: {unfinished}."]
     for cluster in oracle.CLUSTERS:
         parts.append(f"## Cluster: {cluster}\n\n" + ratios([cell for cell in long if cell.cluster == cluster]))
     parts.append("## All clusters\n\n" + ratios(long))

@@ -149,7 +149,8 @@ fn try_out(
     };
     let clocks = Mutex::new(vec![0.0; clusters.len()]);
     let begun = Instant::now();
-    let mut seen = Seen { goals: &request.goals, reached: vec![None; request.goals.len()], points: Vec::new() };
+    let mut seen =
+        Seen { goals: &request.goals, reached: vec![None; request.goals.len()], points: Vec::new() };
     let mut ended = None;
     let outcome = run(data, &job, clusters, &clocks, &mut |point| {
         let seconds = clocks.lock().expect("no worker panics here").clone();
@@ -300,7 +301,10 @@ impl<'a> Clocks<'a> {
         if self.running {
             for brought in &self.brought[self.turn] {
                 let theirs = brought.lock().expect("nobody panics here");
-                self.clocks.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine = mine.max(*theirs));
+                self.clocks
+                    .iter_mut()
+                    .zip(theirs.iter())
+                    .for_each(|(mine, theirs)| *mine = mine.max(*theirs));
             }
             self.clocks.iter_mut().zip(self.clusters).for_each(|(clock, cluster)| *clock += cost(cluster));
         }
