@@ -9,6 +9,7 @@ import random
 
 RUNS = 8  # of a search
 FIRST_RUNS = 3  # at random, before the model has a say
+LIMIT = 5  # times the oracle's: no run of a search takes longer, as if its user knew about how long it should take
 REPEATS = 10  # searches with different luck; their geometric mean counts
 LENGTH = 1.0  # of the kernel, in the units of `place`
 NOISE = 1e-4
@@ -17,8 +18,9 @@ NOISE = 1e-4
 def rivals(lines, goal, cluster, workers):
     """Seconds of each rival in one cell; `lines` is the table of its problem."""
     times = {key(line): time(line, goal, cluster) for line in lines}
-    searches = [search(times, random.Random(repeat)) for repeat in range(REPEATS)]
-    at_random = [wander(times, spent, random.Random(repeat)) for repeat, (spent, _) in enumerate(searches)]
+    limited = limit(times)
+    searches = [search(limited, random.Random(repeat)) for repeat in range(REPEATS)]
+    at_random = [wander(limited, spent, random.Random(repeat)) for repeat, (spent, _) in enumerate(searches)]
     found = {
         "one worker (cocoa)": times[("cocoa", 1, None)],
         "all workers (cocoa-plus)": times[("cocoa-plus", workers, None)],
@@ -48,6 +50,11 @@ def time(line, goal, cluster):
 def preference(time):
     """Any run that reached the goal comes before those that did not."""
     return not time[1], time[0]
+
+
+def limit(times):
+    longest = LIMIT * min(times.values(), key=preference)[0]
+    return {at: time if time[0] <= longest or math.isinf(time[0]) else (longest, False) for at, time in times.items()}
 
 
 def quickest_rounds(lines, cluster):
