@@ -41,6 +41,8 @@ pub use algorithms::{
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
 pub use drive::drive;
+#[doc(hidden)]
+pub use engines::Meeting;
 pub use engines::{
     Cluster, Collective, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
     calibrate, calibrate_among_others, engines,
