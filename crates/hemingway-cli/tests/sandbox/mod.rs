@@ -53,7 +53,10 @@ impl Sandbox {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hemingway"));
         command.args(arguments).current_dir(self.work.path()).stdin(Stdio::null());
-        command.env("HOME", self.home.path()).env_remove("XDG_DATA_HOME").env_remove("NO_COLOR");
+        command.env("HOME", self.home.path());
+        for inherited in ["XDG_DATA_HOME", "NO_COLOR", "HEMINGWAY_DATA"] {
+            command.env_remove(inherited);
+        }
         command
     }
 

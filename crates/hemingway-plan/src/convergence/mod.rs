@@ -91,8 +91,12 @@ impl ConvergenceModel {
         let slope = (self.level(m, i / STEP) - level).max(0.0) / STEP.ln();
         let half = self.spread.levels(place, distance, self.later(i), slope);
         let Doubt { lower, upper } = self.doubt_at(i);
-        let [best, worst] = [(level - half, lower), (level + half, upper)]
-            .map(|(level, optimum)| Scale { optimum, ..self.scale }.value(level));
+        let best = Scale { optimum: lower, ..self.scale }.value(level - half);
+        let worst = Scale { optimum: upper, ..self.scale }.value(level + half);
+        // The best so far does not get worse after the end of the runs.
+        let end = self.level(m, i.min(self.longest())) + self.spread.levels(place, distance, 0.0, 0.0);
+        let end = self.scale.value(end.max(level));
+        let worst = self.scale.sign * (self.scale.sign * worst).min(self.scale.sign * end);
         Estimate { low: best.min(worst), mean: self.scale.value(level), high: best.max(worst) }
     }
 
