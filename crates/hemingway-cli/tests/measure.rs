@@ -82,6 +82,13 @@ fn models_of_stored_runs_look_ahead() {
         }
         assert!(beyond["warning"].as_str().unwrap().contains("2.0"), "{beyond}");
     }
+    let quality = sandbox.json(&["fit", "--json"]);
+    let errors = quality["errors"].as_array().unwrap();
+    let asked = |question: &str, method: &str| {
+        errors.iter().any(|error| error["question"] == question && error["method"] == method)
+    };
+    assert!(asked("seconds_held_out", "model") && asked("seconds_held_out", "ernest"), "{quality}");
+    assert!(asked("rounds_inside", "model") && asked("rounds_inside", "lasso"), "{quality}");
     let text = sandbox.run(&["fit", "--within", "1s"]).stdout;
     assert!(text.contains("cocoa") && text.contains("value"), "{text}");
 }

@@ -3,8 +3,9 @@
 //!     cargo run --release -p hemingway-plan --example forward_in_run TRACE.csv…
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
-use hemingway_plan::{forward, parse_trace};
+use hemingway_plan::{ConvergenceModel, Observation, Target, forward, parse_trace};
 
 const WINDOW: usize = 50;
 
@@ -44,6 +45,29 @@ fn main() {
             100.0 * inside as f64 / count as f64
         );
     }
+    for path in std::env::args().skip(1) {
+        time_of_a_refit(&path);
+    }
+}
+
+/// How long a model of the longest run of a trace takes to fit, which is what a run does after each of its points.
+fn time_of_a_refit(path: &str) {
+    let trace = parse_trace(&std::fs::read_to_string(path).unwrap_or_default()).unwrap_or_default();
+    let Some(longest) = trace.iter().filter(|row| row.value.is_some()).max_by_key(|row| row.iteration) else {
+        return;
+    };
+    let run: Vec<Observation> = trace.iter().filter(|row| row.run == longest.run).cloned().collect();
+    let mut times: Vec<f64> = (0..21)
+        .map(|_| {
+            let begin = Instant::now();
+            let fitted = ConvergenceModel::fit(&run, Target::SubOptimality);
+            let took = begin.elapsed().as_secs_f64();
+            std::hint::black_box(fitted.is_ok());
+            took
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    println!("{path}: refit of {} points in {:.1} ms", run.len(), 1e3 * times[times.len() / 2]);
 }
 
 /// The runs of a trace, each in order.
