@@ -214,24 +214,8 @@ pub struct Explain {
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub engine: Option<String>,
 
-    /// The machines to simulate, as a TOML file
-    #[arg(long, value_name = "FILE", help_heading = "Method")]
-    pub cluster: Option<PathBuf>,
-
-    /// Where all randomness comes from
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
-    pub seed: u64,
-
     #[command(flatten)]
-    pub store: StoreFile,
-
-    /// Print one JSON object instead of text
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
+    pub trials: Trials,
 }
 
 /// Predict the labels of data with a trained model, one per line.
@@ -405,27 +389,11 @@ pub struct Measure {
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub engine: Option<String>,
 
-    /// The machines to simulate, as a TOML file
-    #[arg(long, value_name = "FILE", help_heading = "Method")]
-    pub cluster: Option<PathBuf>,
-
     #[command(flatten)]
     pub ranks: Ranks,
 
-    /// Where all randomness comes from
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
-    pub seed: u64,
-
     #[command(flatten)]
-    pub store: StoreFile,
-
-    /// Print one JSON object instead of text
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-
-    /// No progress
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
+    pub trials: Trials,
 }
 
 /// Fit models of time and convergence to runs, say how good they are, and predict runs that nobody made.
@@ -528,6 +496,29 @@ pub struct Reproduce {
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Paper {
     Hemingway,
+}
+
+/// What all commands that make runs to learn from are told.
+#[derive(Args)]
+pub struct Trials {
+    /// The machines to simulate, as a TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub cluster: Option<PathBuf>,
+
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// What is to be minimised on which data.

@@ -4,8 +4,9 @@
 //! its runs in the store: it goes on where it was interrupted.
 
 use hemingway_plan::{Criterion, Observation, Question, next_experiments};
-use hemingway_train::{Seconds, Stop};
+use hemingway_train::{Point, Seconds, Stop};
 
+use crate::experience::observation;
 use crate::{Error, Experiment, MeasureRequest, MeasureWatch, Measured, Place, Store, TrainRequest, measure};
 
 /// No more runs than this for one algorithm: by then there is nothing left to learn.
@@ -118,17 +119,13 @@ impl Series<'_> {
 /// A run in time and in proved error, which is what the goal is about.
 fn observations(store: &Store, run: &str) -> Result<Vec<Observation>, Error> {
     let run = store.run(run)?;
-    let points = store.points(&run)?;
-    let seen = |point: &hemingway_train::Point| Observation {
-        run: run.id.clone(),
-        algorithm: run.choice.algorithm.clone(),
-        workers: run.choice.workers,
-        fraction: run.request.data.fraction,
-        iteration: point.round,
-        seconds: Some(point.seconds.0),
-        value: Some(point.certified_error).filter(|error| error.is_finite() && *error > 0.0),
+    let proved = |error: f64| error.is_finite() && error > 0.0;
+    let points = store.points(&run)?.into_iter().filter(|point| point.round > 0);
+    let seen = |point: Point| {
+        let seen = observation(&run, &point, point.certified_error);
+        Observation { value: seen.value.filter(|error| proved(*error)), ..seen }
     };
-    Ok(points.iter().filter(|point| point.round > 0).map(seen).collect())
+    Ok(points.map(seen).collect())
 }
 
 fn is_interrupted(outcome: &Measured) -> bool {

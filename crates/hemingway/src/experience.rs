@@ -143,7 +143,8 @@ impl Family {
     }
 }
 
-fn observation(run: &StoredRun, point: &Point, value: f64) -> Observation {
+/// A point of a run as the models see it.
+pub(crate) fn observation(run: &StoredRun, point: &Point, value: f64) -> Observation {
     Observation {
         run: run.id.clone(),
         algorithm: run.choice.algorithm.clone(),

@@ -16,8 +16,8 @@ use crate::{interrupt, output, words};
 const SHOWN: usize = 8;
 
 pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
-    let (place, json) = (arguments.store.place()?, arguments.json);
-    let mut shown = Shown::new(arguments.quiet);
+    let (place, json) = (arguments.trials.store.place()?, arguments.trials.json);
+    let mut shown = Shown::new(arguments.trials.quiet);
     let request = request(arguments);
     let mut watch =
         MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };
@@ -34,7 +34,7 @@ pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
 }
 
 fn request(arguments: Explain) -> ExplainRequest {
-    let usual = usual_workers(arguments.engine.as_deref(), arguments.cluster.is_some());
+    let usual = usual_workers(arguments.engine.as_deref(), arguments.trials.cluster.is_some());
     let asked = Requirement {
         error: arguments.error.or(if arguments.within.is_none() { Some(1e-3) } else { None }),
         within: arguments.within,
@@ -48,8 +48,8 @@ fn request(arguments: Explain) -> ExplainRequest {
         workers: or(arguments.workers, || usual),
         base: TrainRequest {
             engine: arguments.engine,
-            cluster: arguments.cluster,
-            seed: arguments.seed,
+            cluster: arguments.trials.cluster,
+            seed: arguments.trials.seed,
             ..train::problem(arguments.problem)
         },
     }

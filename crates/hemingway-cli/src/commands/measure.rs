@@ -24,7 +24,8 @@ const SAMPLES: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
 const MOST_SIMULATED: usize = 64;
 
 pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
-    let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
+    let (place, json, quiet) =
+        (arguments.trials.store.place()?, arguments.trials.json, arguments.trials.quiet);
     let budget = arguments.budget.map(Seconds);
     let request = request(arguments);
     let mut shown = Shown::new(quiet);
@@ -70,7 +71,7 @@ fn ending(done: &[(Experiment, Measured)]) -> ExitCode {
 }
 
 fn request(arguments: Measure) -> DesignRequest {
-    let usual_workers = usual_workers(arguments.engine.as_deref(), arguments.cluster.is_some());
+    let usual_workers = usual_workers(arguments.engine.as_deref(), arguments.trials.cluster.is_some());
     let fractions = if arguments.budget.is_some() { &SAMPLES[..] } else { &SAMPLES[..1] };
     DesignRequest {
         algorithms: or(arguments.algorithms, || USUAL.map(str::to_owned).to_vec()),
@@ -80,10 +81,10 @@ fn request(arguments: Measure) -> DesignRequest {
         budget: Seconds(0.0),
         base: TrainRequest {
             engine: arguments.engine,
-            cluster: arguments.cluster,
+            cluster: arguments.trials.cluster,
             ranks: train::ranks(arguments.ranks),
             stop: StopRules { error: Some(arguments.error), ..StopRules::default() },
-            seed: arguments.seed,
+            seed: arguments.trials.seed,
             ..train::problem(arguments.problem)
         },
     }
