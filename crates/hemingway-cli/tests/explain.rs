@@ -74,6 +74,7 @@ fn what_cannot_be_done_is_said_with_reasons() {
         (["--budget", "0"], "--budget = 0"),
         (["--algorithms", "nonsense"], "nonsense"),
         (["--workers", "0"], "worker"),
+        (["--workers", "5000"], "2000 rows"),
     ] {
         let outcome = sandbox.run(&["explain", DATA, "--engine", "simulated", flags[0], flags[1]]);
         assert_eq!(outcome.code, Some(2), "{flags:?}: {}{}", outcome.stdout, outcome.stderr);

@@ -72,6 +72,7 @@ pub fn explain(
 ) -> Result<Explanation, Error> {
     request.check()?;
     let (dataset, glance) = prepare::glance(&request.base)?;
+    let request = &request.with_at_most(dataset.rows)?;
     let (algorithms, unsuited) = request.suited(&glance)?;
     let known = experience(request, &algorithms, place)?;
     let enough = |name: &&String| known.iter().any(|family| is_enough(family, name, request));
@@ -134,6 +135,17 @@ impl ExplainRequest {
                 Err(Error::OutOfRange { name: "--risk", value: share, expected: "between 0 and 1" })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The same with the numbers of workers that the rows suffice for.
+    fn with_at_most(&self, rows: usize) -> Result<ExplainRequest, Error> {
+        let workers: Vec<usize> = self.workers.iter().copied().filter(|workers| *workers <= rows).collect();
+        match self.workers.iter().min() {
+            Some(&workers) if workers > rows => {
+                Err(hemingway_train::Error::TooManyWorkers { workers, rows }.into())
+            }
+            _ => Ok(ExplainRequest { workers, ..self.clone() }),
         }
     }
 
