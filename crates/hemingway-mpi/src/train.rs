@@ -88,6 +88,7 @@ impl Share<'_> {
             start,
             checkpoint_every: job.checkpoint_every,
             interrupt: Some(&STOP),
+            hand_over: None,
         };
         let mut ranks = Ranks::new(active, start.seconds());
         let run = {

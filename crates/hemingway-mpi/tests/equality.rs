@@ -56,6 +56,7 @@ fn simulate(data: &Dataset, job: &ExternalJob) -> Run {
             start: model.as_ref().map_or(Start::Zero, Start::Model),
             checkpoint_every: None,
             interrupt: None,
+            hand_over: None,
         };
         let engine = Simulated::new(Cluster::of(Machine::default()));
         last = Some(engine.run(data, &job, &mut |_| Ok(())).unwrap());

@@ -161,6 +161,7 @@ fn run(
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: Some(&interrupt),
+        hand_over: None,
     };
     let (begun, mut points) = (Instant::now(), Vec::new());
     let done = Simulated::new(Cluster::of(Machine::default())).run(data, &job, &mut |event| {

@@ -110,6 +110,7 @@ fn coordinate_pass(bencher: Bencher, (spec, loss): (&str, Loss)) {
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
+        hand_over: None,
     };
     let pass = || Threads.run(&data, &job, &mut |_| Ok(())).expect("the job is right");
     bencher.counter(ItemsCount::new(stored(&data.matrix))).bench_local(pass);

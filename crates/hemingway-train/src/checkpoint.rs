@@ -18,11 +18,26 @@ pub struct Checkpoint {
     pub model: Model,
     /// What the loop knows: best weights, bounds, scoring schedule.
     pub progress: Progress,
-    /// What each worker's solver and scorer keep, in the order of ranks.
+    /// What each worker's solver and scorer keep, in the order of ranks; nothing where the run was handed over.
     pub workers: Vec<[Vec<f64>; 2]>,
 }
 
 impl Checkpoint {
+    /// Whether it was made for another algorithm, or another number of workers, to go on from.
+    pub fn is_handed_over(&self) -> bool {
+        self.workers.is_empty()
+    }
+
+    /// Where a solver that knows nothing of the one before begins.
+    pub(crate) fn to_begin_anew(&self) -> Model {
+        Model { weights: self.progress.best_weights().to_vec(), duals: self.model.duals.clone() }
+    }
+
+    /// How many numbers it takes to tell a worker where to begin.
+    pub(crate) fn numbers_to_begin_anew(&self) -> usize {
+        self.model.weights.len() + self.model.duals.as_ref().map_or(0, Vec::len)
+    }
+
     /// Bytes for a store, with a checksum at the end.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = postcard::to_stdvec(self).expect("a checkpoint has only plain data");

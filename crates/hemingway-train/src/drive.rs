@@ -23,6 +23,13 @@ pub struct Progress {
     confer_at: u64,
 }
 
+impl Progress {
+    /// The best weights so far.
+    pub(crate) fn best_weights(&self) -> &[f64] {
+        &self.standing.best
+    }
+}
+
 /// Runs one worker of a job to its end; worker 0 returns the run.
 pub fn drive(
     worker: &mut Worker,
@@ -42,7 +49,11 @@ pub fn drive(
         worker.clock(true);
     };
     let run = state.finish(worker, stop)?;
-    if job.checkpoint_every.is_some() {
+    // Where this way leads nowhere, another one may.
+    let over = matches!(stop, Stop::HandedOver | Stop::NoProgress | Stop::Diverged);
+    if job.hand_over.is_some() && over {
+        state.hand_over(worker, observe)?;
+    } else if job.checkpoint_every.is_some() {
         state.checkpoint(worker, observe)?;
     }
     Ok(run)
@@ -66,6 +77,8 @@ struct Loop<'a> {
     last_checkpoint: Instant,
     /// Rounds that are so short that the workers need not confer after each: none before this one.
     confer_at: u64,
+    /// Whether the rest is to be done another way, and if so whether that needs a dual point.
+    handing_over: Option<bool>,
 }
 
 impl<'a> Loop<'a> {
@@ -82,13 +95,13 @@ impl<'a> Loop<'a> {
         };
         worker.local.take_work();
         worker.clock(true);
-        let zero = Model::zero(worker.local.dimension());
         let from = match job.start {
-            Start::Zero => &zero,
-            Start::Model(model) => model,
-            Start::Checkpoint(checkpoint) => &checkpoint.model,
+            Start::Zero => Model::zero(worker.local.dimension()),
+            Start::Model(model) => model.clone(),
+            Start::Checkpoint(checkpoint) if saved.is_some() => checkpoint.model.clone(),
+            Start::Checkpoint(checkpoint) => checkpoint.to_begin_anew(),
         };
-        let solver = job.algorithm.start(worker, from, saved)?;
+        let solver = job.algorithm.start(worker, &from, saved)?;
         let first = worker.local.cost_of_a_pass();
         let mut state = Loop {
             job,
@@ -104,6 +117,7 @@ impl<'a> Loop<'a> {
             scoring_seconds: 0.0,
             last_checkpoint: begun,
             confer_at: 0,
+            handing_over: None,
         };
         if let Start::Checkpoint(checkpoint) = job.start {
             state.go_on_from(checkpoint);
@@ -116,8 +130,10 @@ impl<'a> Loop<'a> {
     fn go_on_from(&mut self, checkpoint: &Checkpoint) {
         self.round = checkpoint.round;
         self.waited = checkpoint.wall_seconds.0;
-        self.schedule = checkpoint.progress.schedule.clone();
-        self.patience = checkpoint.progress.patience.clone();
+        if !checkpoint.is_handed_over() {
+            self.schedule = checkpoint.progress.schedule.clone();
+            self.patience = checkpoint.progress.patience.clone();
+        }
         self.training_work = checkpoint.progress.training_work;
         self.scoring_seconds = checkpoint.progress.scoring_seconds.0;
         self.confer_at = checkpoint.progress.confer_at;
@@ -142,11 +158,23 @@ impl<'a> Loop<'a> {
                 observe(Event::Point(&point))?;
             }
             stop = self.judge(&point).or(stop);
+            if stop.is_none() && self.asked_to_hand_over(worker)? {
+                stop = Some(Stop::HandedOver);
+            }
         }
         if decision.checkpoint && stop.is_none() {
             self.checkpoint(worker, observe)?;
         }
         Ok(stop)
+    }
+
+    /// Worker 0 knows whether it was asked to, and tells the others.
+    fn asked_to_hand_over(&mut self, worker: &mut Worker) -> Result<bool, Error> {
+        let Some(request) = self.job.hand_over else { return Ok(false) };
+        let mut asked = [request.asked().map_or(-1.0, f64::from)];
+        worker.broadcast(0, &mut asked)?;
+        self.handing_over = (asked[0] >= 0.0).then_some(asked[0] > 0.0);
+        Ok(self.handing_over.is_some())
     }
 
     fn newly_metered(&mut self, worker: &mut Worker) -> Work {
@@ -175,7 +203,9 @@ impl<'a> Loop<'a> {
         );
         let every = self.job.checkpoint_every;
         let checkpoint = every.is_some_and(|every| self.last_checkpoint.elapsed().as_secs_f64() >= every.0);
-        let mine = Decision { limit, score: due || limit.is_some(), checkpoint, skip: self.rounds_to_skip() };
+        let asked = self.job.hand_over.is_some_and(|request| request.asked().is_some());
+        let score = due || asked || limit.is_some();
+        let mine = Decision { limit, score, checkpoint, skip: self.rounds_to_skip() };
         let mut numbers = mine.to_numbers();
         worker.broadcast(0, &mut numbers)?;
         let decision = Decision::from_numbers(numbers);
@@ -242,38 +272,61 @@ impl<'a> Loop<'a> {
     ) -> Result<(), Error> {
         let solver = gather(worker, self.solver.save())?;
         let scorer = gather(worker, self.scorer.save())?;
-        let duals = self.gather_duals(worker)?;
-        if worker.rank() == 0 {
-            let checkpoint = Checkpoint {
-                round: self.round,
-                seconds: worker.now(),
-                wall_seconds: self.wall_seconds(),
-                model: Model { weights: self.solver.weights().to_vec(), duals },
-                progress: Progress {
-                    standing: self.scorer.standing(),
-                    schedule: self.schedule.clone(),
-                    patience: self.patience.clone(),
-                    training_work: self.training_work,
-                    scoring_seconds: Seconds(self.scoring_seconds),
-                    confer_at: self.confer_at,
-                },
-                workers: solver.into_iter().zip(scorer).map(|(solver, scorer)| [solver, scorer]).collect(),
-            };
-            observe(Event::Checkpoint(&checkpoint))?;
-        }
+        let duals = gather_duals(worker, self.solver.duals())?;
+        let workers = solver.into_iter().zip(scorer).map(|(solver, scorer)| [solver, scorer]).collect();
+        self.say(worker, duals, workers, observe)?;
         self.last_checkpoint = Instant::now();
         Ok(())
     }
 
-    fn gather_duals(&self, worker: &mut Worker) -> Result<Option<Vec<f64>>, Error> {
-        match self.solver.duals() {
-            Some(duals) => Ok(Some(gather(worker, duals)?.concat())),
-            None => Ok(None),
+    /// The last checkpoint, without what only this solver can use. Its making is on the clock.
+    fn hand_over(
+        &mut self,
+        worker: &mut Worker,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        worker.clock(true);
+        let duals = match self.solver.duals() {
+            _ if self.handing_over == Some(false) => None,
+            Some(duals) => Some(duals),
+            None => self.scorer.dual_point(worker)?,
+        };
+        let duals = gather_duals(worker, duals)?;
+        worker.clock(false);
+        self.say(worker, duals, Vec::new(), observe)
+    }
+
+    fn say(
+        &self,
+        worker: &mut Worker,
+        duals: Option<Vec<f64>>,
+        workers: Vec<[Vec<f64>; 2]>,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if worker.rank() > 0 {
+            return Ok(());
         }
+        observe(Event::Checkpoint(&Checkpoint {
+            round: self.round,
+            seconds: worker.now(),
+            wall_seconds: self.wall_seconds(),
+            model: Model { weights: self.solver.weights().to_vec(), duals },
+            progress: Progress {
+                standing: self.scorer.standing(),
+                schedule: self.schedule.clone(),
+                patience: self.patience.clone(),
+                training_work: self.training_work,
+                scoring_seconds: Seconds(self.scoring_seconds),
+                confer_at: self.confer_at,
+            },
+            workers,
+        }))
     }
 
     fn finish(&self, worker: &mut Worker, stop: Stop) -> Result<Option<Run>, Error> {
-        let duals = self.gather_duals(worker)?;
+        // Whoever takes over gets them with the checkpoint.
+        let duals = if stop == Stop::HandedOver { None } else { self.solver.duals() };
+        let duals = gather_duals(worker, duals)?;
         if worker.rank() != 0 {
             return Ok(None);
         }
@@ -357,6 +410,11 @@ const IMPROVEMENT: f64 = 1e-3;
 const SCORES: u64 = 20;
 /// and so many rounds (and half as many again as the run had), end a run.
 const ROUNDS: u64 = 200;
+
+/// The duals of all rows on worker 0, where there are any.
+fn gather_duals(worker: &mut Worker, mine: Option<Vec<f64>>) -> Result<Option<Vec<f64>>, Error> {
+    mine.map(|duals| Ok(gather(worker, duals)?.concat())).transpose()
+}
 
 /// Every worker's vector on worker 0, in the order of ranks; empty elsewhere.
 fn gather(worker: &mut Worker, mine: Vec<f64>) -> Result<Vec<Vec<f64>>, Error> {

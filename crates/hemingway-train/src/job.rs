@@ -1,6 +1,6 @@
 //! What an engine is asked to do.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use hemingway_data::Dataset;
 use serde::{Deserialize, Serialize};
@@ -27,12 +27,33 @@ pub struct Job<'a> {
     pub checkpoint_every: Option<Seconds>,
     /// Set from outside to end the run cleanly.
     pub interrupt: Option<&'a AtomicBool>,
+    /// Set from outside, most likely by whoever observes, to go on another way; looked at after every score.
+    pub hand_over: Option<&'a HandOver>,
 }
 
 impl Job<'_> {
     /// Whether the user has asked to stop.
     pub fn interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
+/// A request to end a run with a checkpoint that another algorithm, or another number of workers, begins from.
+#[derive(Debug, Default)]
+pub struct HandOver(AtomicU8);
+
+impl HandOver {
+    /// Asks for it; with a dual point if whoever takes over can use one.
+    pub fn ask(&self, duals: bool) {
+        self.0.store(if duals { 2 } else { 1 }, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked for, and if so whether with a dual point.
+    pub fn asked(&self) -> Option<bool> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            request => Some(request == 2),
+        }
     }
 }
 
@@ -44,8 +65,8 @@ pub enum Start<'a> {
     Zero,
     /// At what another run ended with, perhaps with other workers or another algorithm.
     Model(&'a Model),
-    /// Where this run was interrupted. On as many workers it goes on as if nothing had happened; on fewer or more
-    /// it keeps its model and its proof, and its solver begins anew from there.
+    /// Where this run was interrupted. On as many workers it goes on as if nothing had happened; on fewer or more, or
+    /// where it was handed over, it keeps its best weights, its duals and its proof, and its solver begins anew.
     Checkpoint(&'a Checkpoint),
 }
 

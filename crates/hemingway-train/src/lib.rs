@@ -48,7 +48,7 @@ pub use engines::{
     calibrate, calibrate_among_others, engines,
 };
 pub use error::Error;
-pub use job::{Engine, Event, Job, Scoring, Start};
+pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
 pub use loss::{LOSSES, Loss};
 pub use model::Model;

@@ -174,7 +174,7 @@ impl Scorer {
     fn raise_balanced(&mut self, worker: &mut Worker, mut duals: Vec<f64>) -> Result<(), Error> {
         balance(worker, &mut duals)?;
         let weights = weights_of(worker, &duals)?;
-        self.raise_by_scaling(worker, &duals, &weights)
+        self.raise_by_scaling(worker, &duals, &weights).map(|_| ())
     }
 
     /// Smooth losses: α = −φ'(p) is a dual point, and its weights are w − ∇P/λ.
@@ -191,7 +191,7 @@ impl Scorer {
         }
         let lambda = worker.local.problem.lambda;
         let weights: Vec<f64> = weights.iter().zip(gradient).map(|(w, slope)| w - slope / lambda).collect();
-        self.raise_by_scaling(worker, &duals, &weights)
+        self.raise_by_scaling(worker, &duals, &weights).map(|_| ())
     }
 
     /// Workers that share a strong direction settle their duals in it slowly, long after the weights are right. The
@@ -199,22 +199,32 @@ impl Scorer {
     fn raise_by_predictions(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
         let duals = duals_from_predictions(worker, predictions);
         let weights = weights_of(worker, &duals)?;
-        self.raise_by_scaling(worker, &duals, &weights)
+        self.raise_by_scaling(worker, &duals, &weights).map(|_| ())
     }
 
-    /// Proves D(s·α) for the best of several scales s: away from the optimum a smaller dual point proves more.
-    fn raise_by_scaling(&mut self, worker: &mut Worker, duals: &[f64], weights: &[f64]) -> Result<(), Error> {
+    /// Proves D(s·α) for the best of several scales s, which it returns: away from the optimum a smaller dual point
+    /// proves more.
+    fn raise_by_scaling(
+        &mut self,
+        worker: &mut Worker,
+        duals: &[f64],
+        weights: &[f64],
+    ) -> Result<f64, Error> {
         let local = &worker.local;
         let mut conjugates = SCALES.map(|scale| local.conjugate(duals, scale));
         worker.local.meter_losses((2 * SCALES.len() * worker.local.rows()) as f64);
         worker.sum(&mut conjugates)?;
         let local = &worker.local;
         let penalty = penalty(local.problem, local.features(), weights);
+        let mut best = (0.0, f64::NEG_INFINITY);
         for (scale, conjugate) in SCALES.into_iter().zip(conjugates) {
             let bound = -conjugate / local.total_rows as f64 - scale * scale * penalty;
             self.certificate.raise(bound, local.total_rows);
+            if bound > best.1 {
+                best = (scale, bound);
+            }
         }
-        Ok(())
+        Ok(best.0)
     }
 
     /// Moves the dual point that is kept towards what the predictions suggest, as far as that helps, and improves
@@ -240,6 +250,25 @@ impl Scorer {
         self.certificate.raise(bound, worker.local.total_rows);
         self.shadow = Some(shadow);
         Ok(())
+    }
+
+    /// A dual point for those who go on with one where the solver has none: the one that is kept, or on smooth losses
+    /// the slopes at the best weights, scaled down as far as that proves more.
+    pub fn dual_point(&mut self, worker: &mut Worker) -> Result<Option<Vec<f64>>, Error> {
+        if let Some(shadow) = &self.shadow {
+            return Ok(Some(shadow.duals.clone()));
+        }
+        if worker.local.problem.loss.smoothness().is_none() {
+            return Ok(None);
+        }
+        let mut duals = duals_from_predictions(worker, &self.best_predictions);
+        if worker.local.problem.bias {
+            balance(worker, &mut duals)?;
+        }
+        let weights = weights_of(worker, &duals)?;
+        let scale = self.raise_by_scaling(worker, &duals, &weights)?;
+        duals.iter_mut().for_each(|dual| *dual *= scale);
+        Ok(Some(duals))
     }
 
     /// Takes over the new weights, or the best point on the way to them, if that is lower.

@@ -35,6 +35,8 @@ pub enum Stop {
     Diverged,
     /// The user interrupted.
     Interrupted,
+    /// It was asked to, so that the rest can be done another way.
+    HandedOver,
 }
 
 impl StopRules {
@@ -67,7 +69,7 @@ impl Stop {
         match self {
             Stop::Error | Stop::Objective => true,
             Stop::Within | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
-            Stop::NoProgress | Stop::Diverged | Stop::Interrupted => false,
+            Stop::NoProgress | Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
         }
     }
 
@@ -81,6 +83,7 @@ impl Stop {
             Stop::NoProgress => "no further progress",
             Stop::Diverged => "the objective diverged",
             Stop::Interrupted => "interrupted",
+            Stop::HandedOver => "handed over",
         }
     }
 }

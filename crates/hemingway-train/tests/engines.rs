@@ -295,6 +295,7 @@ fn run_drill(
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
+        hand_over: None,
     };
     let engine: &dyn Engine = if threads { &Threads } else { &simulated() };
     engine.run(&data, &job, &mut |_| Ok(()))

@@ -146,6 +146,7 @@ fn try_out(
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: Some(&interrupt),
+        hand_over: None,
     };
     let clocks = Mutex::new(vec![0.0; clusters.len()]);
     let begun = Instant::now();

@@ -153,6 +153,7 @@ impl Task<'_> {
             start: from.map_or(Start::Zero, Start::Checkpoint),
             checkpoint_every: Some(self.request.checkpoint_every),
             interrupt: Some(watch.interrupt),
+            hand_over: None,
         };
         let observe = &mut *watch.observe;
         let run = engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?;

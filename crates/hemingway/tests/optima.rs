@@ -49,6 +49,7 @@ fn check(data: &Dataset, loss: Loss, [low, high]: [f64; 2]) {
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
+        hand_over: None,
     };
     let run = Threads.run(data, &job, &mut |_| Ok(())).expect("a run");
     let (primal, dual) = (run.primal, run.dual);

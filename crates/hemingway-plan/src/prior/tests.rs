@@ -161,6 +161,7 @@ fn simulated(data: &Dataset, problem: Problem, algorithm: &str, workers: usize, 
         start: Start::Zero,
         checkpoint_every: None,
         interrupt: None,
+        hand_over: None,
     };
     let mut points = Vec::new();
     let mut observe = |event: Event| {

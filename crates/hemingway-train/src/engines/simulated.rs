@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Cluster, Meeting, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Transport, Work};
+use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Start, Transport, Work};
 
 /// The engine with a virtual clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl Engine for Simulated {
         check(data, job)?;
         self.cluster.check_size(job.workers)?;
         let meeting = Meeting::new(job.workers, false);
-        let begun = job.start.seconds().0;
+        let begun = job.start.seconds().0 + self.telling(job);
         run_workers(data, job, &meeting, observe, |rank| Simulation {
             rank,
             size: job.workers,
@@ -57,6 +57,18 @@ impl Engine for Simulated {
                 job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             ),
         })
+    }
+}
+
+impl Simulated {
+    /// How long it takes to tell workers that take over where to begin.
+    fn telling(&self, job: &Job) -> f64 {
+        match job.start {
+            Start::Checkpoint(checkpoint) if checkpoint.is_handed_over() && job.workers > 1 => {
+                self.cluster.network.broadcast_seconds(job.workers, checkpoint.numbers_to_begin_anew())
+            }
+            _ => 0.0,
+        }
     }
 }
 

@@ -229,6 +229,7 @@ impl Trial {
             start: self.resume.as_ref().map_or(Start::Zero, Start::Checkpoint),
             checkpoint_every: self.checkpoint_every,
             interrupt,
+            hand_over: None,
         };
         engine.run(&self.data, &job, observe)
     }
