@@ -54,7 +54,7 @@ impl Estimate {
 
 /// Standard deviations from the middle of a normal distribution below which a share lies, to about 0.0005 (Hastings'
 /// rational approximation). Shares outside (0, 1) are as far out as can be told.
-fn deviations(share: f64) -> f64 {
+pub(crate) fn deviations(share: f64) -> f64 {
     let tail = share.min(1.0 - share).clamp(1e-12, 0.5);
     let t = (-2.0 * tail.ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);

@@ -30,6 +30,9 @@ pub fn unsuited(glance: &Glance, algorithm: &str) -> Option<String> {
             "l-bfgs costs about as much per round and hardly ever needed more of them, mostly far fewer"
                 .to_owned(),
         ),
+        "l-bfgs" if hinge => Some(
+            "the hinge has corners: it takes subgradients there, which guarantees nothing, and mostly stalls".to_owned(),
+        ),
         "minibatch-sgd" if hinge => Some(
             "its noise hides the optimum: one run in nine came below an error of 1e-3, and none on real data"
                 .to_owned(),

@@ -1,0 +1,84 @@
+//! A way to train, and what is said of ways: paths, switches, what was seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Estimate;
+
+/// One way to train.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// The algorithm.
+    pub algorithm: String,
+    /// On how many workers, m.
+    pub workers: usize,
+    /// Local work of a round in passes over a worker's own rows; 1 is usual.
+    pub passes: f64,
+}
+
+impl Way {
+    /// `cocoa-plus on 8 workers`.
+    pub fn name(&self) -> String {
+        format!("{} on {} worker{}", self.algorithm, self.workers, if self.workers == 1 { "" } else { "s" })
+    }
+}
+
+/// A part of a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Leg {
+    /// How to train.
+    pub way: Way,
+    /// Until which certified relative error.
+    pub until_error: f64,
+}
+
+/// What a run is meant to do, from the present error on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The way that comes first.
+    pub first: Way,
+    /// The ways in sequence.
+    pub path: Vec<Leg>,
+    /// Seconds for the whole path.
+    pub seconds: Estimate,
+    /// The error at the deadline, where no goal is given.
+    pub error: Option<Estimate>,
+    /// Rounds of the whole path.
+    pub rounds: Estimate,
+}
+
+/// Where a run is after a scored round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Rounds since training began, over all ways.
+    pub rounds: u64,
+    /// The training clock.
+    pub seconds: f64,
+    /// The certified relative error; infinite if nothing is certified yet.
+    pub error: f64,
+}
+
+/// A stretch of an earlier run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// How it was trained.
+    pub way: Way,
+    /// The certified error at its beginning; 1 is the start of training.
+    pub from: f64,
+    /// The certified error at its end.
+    pub to: f64,
+    /// Rounds from the one to the other.
+    pub rounds: f64,
+    /// Seconds from the one to the other, if it ran on the same machines.
+    pub seconds: Option<f64>,
+}
+
+/// A way that is better from here on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Switch {
+    /// The other way.
+    pub to: Way,
+    /// Seconds it is predicted to save, the switch paid for.
+    pub gain_seconds: f64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
