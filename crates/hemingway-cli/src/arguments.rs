@@ -39,10 +39,15 @@ pub enum Command {
 Example:
   hemingway train
   hemingway train data.libsvm --error 1e-4 --test more.libsvm
+  hemingway train data.libsvm --within 60s
+  hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
   hemingway train wine.csv --label quality --regression --standardise --bias
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
   hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
+
+Algorithm and workers that are not given are planned, and changed while it runs when that is better; `hemingway explain`
+shows the plan beforehand.
 
 Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
 pub struct Train {
@@ -66,11 +71,14 @@ pub struct Train {
     #[command(flatten)]
     pub stop: Stop,
 
-    /// The algorithm; `hemingway algorithms` lists them
+    #[command(flatten)]
+    pub planning: Planning,
+
+    /// The algorithm; `hemingway algorithms` lists them [default: planned]
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
 
-    /// On how many workers
+    /// On how many workers [default: planned]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub workers: Option<usize>,
 
@@ -138,7 +146,7 @@ pub struct Train {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 27] = [
+const FIXED: [&str; 33] = [
     "data",
     "format",
     "label",
@@ -166,6 +174,12 @@ const FIXED: [&str; 27] = [
     "seed",
     "score_every",
     "checkpoint_every",
+    "budget",
+    "cheapest",
+    "risk",
+    "max_workers",
+    "adapt",
+    "hysteresis",
 ];
 
 /// Say which algorithm on how many workers would do what is asked, how long it would take, and why not another.
@@ -176,31 +190,21 @@ Example:
   hemingway explain data.libsvm --error 1e-4 --within 60s --cheapest --cluster cluster.toml
   hemingway explain data.libsvm --within 10s --workers 1,2,4,8,16 --engine simulated
 
-Nothing is trained to the end: runs in the store are used, and short pilots where there are too few. The pilots stay in
-the store. Exit code 3: nothing can do what is asked.")]
+Nothing is trained. The plan is what `train` would begin with, from one look at the data and what the store remembers of
+earlier runs; with --pilots short runs are made first, and stay in the store. Exit code 3: nothing can do what is asked.")]
 pub struct Explain {
     #[command(flatten)]
     pub problem: Problem,
 
-    /// The relative error to reach [default: 1e-3 without --within]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
-    pub error: Option<f64>,
+    #[command(flatten)]
+    pub stop: Stop,
 
-    /// The time that may pass: 60, 60s, 2m, 1h, 500ms
-    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Goal")]
-    pub within: Option<f64>,
+    #[command(flatten)]
+    pub planning: Planning,
 
-    /// The money that may be spent, in the unit of the prices in the cluster file
-    #[arg(long, value_name = "NUMBER", help_heading = "Goal")]
-    pub budget: Option<f64>,
-
-    /// Less money rather than less time
-    #[arg(long, help_heading = "Goal")]
-    pub cheapest: bool,
-
-    /// Count what this share of cases stays below, from 0 to 1, in place of the average
-    #[arg(long, value_name = "SHARE", help_heading = "Goal")]
-    pub risk: Option<f64>,
+    /// Make short runs first: of every algorithm that is left, on few, some and many workers
+    #[arg(long, help_heading = "Method")]
+    pub pilots: bool,
 
     /// The algorithms to choose from [default: all that suit the data]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
@@ -607,6 +611,47 @@ pub struct Stop {
     /// Stop after this many rounds
     #[arg(long, value_name = "N", help_heading = "Goal")]
     pub rounds: Option<u64>,
+}
+
+/// What counts where algorithm or workers are left open.
+#[derive(Args)]
+pub struct Planning {
+    /// The money that may be spent, in the unit of the prices in the cluster file
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
+    pub budget: Option<f64>,
+
+    /// Less money rather than less time
+    #[arg(long, help_heading = "Goal")]
+    pub cheapest: bool,
+
+    /// Count what this share of cases stays below, from 0 to 1, in place of the average
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Goal")]
+    pub risk: Option<f64>,
+
+    /// Use no more workers than this
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub max_workers: Option<usize>,
+
+    /// Whether to change algorithm and workers while it runs, when that is better
+    #[arg(long, value_name = "WHETHER", default_value = "on", hide_possible_values = true, help_heading = "Method")]
+    pub adapt: Adapt,
+
+    /// The share of the time left that such a change has to gain
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.05,
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    pub hysteresis: f64,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Adapt {
+    On,
+    Off,
 }
 
 /// Where runs are kept.

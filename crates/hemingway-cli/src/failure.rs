@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use console::Style;
 
+use crate::commands::train::BEFORE_THE_GOAL;
 use crate::output;
 
 /// Prints an error and gives the exit code for it.
@@ -16,5 +17,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = own.and_then(hemingway::Error::hint) {
         output::note(&format!("{} {hint}", cyan.apply_to("hint:")));
     }
-    ExitCode::from(if own.is_some_and(hemingway::Error::is_bad_input) { 2 } else { 1 })
+    ExitCode::from(match own {
+        Some(error) if error.is_out_of_reach() => BEFORE_THE_GOAL,
+        Some(error) if error.is_bad_input() => 2,
+        _ => 1,
+    })
 }

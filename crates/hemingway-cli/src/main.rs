@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod interrupt;
 mod output;
+mod plan;
 mod progress;
 mod summary;
 mod words;

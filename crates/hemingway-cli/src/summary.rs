@@ -2,7 +2,7 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::words;
+use crate::{plan, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport) -> String {
@@ -11,6 +11,9 @@ pub fn summary(report: &TrainReport) -> String {
         ("labels", Some(words::labels(&report.dataset.labels))),
         ("method", Some(method(report))),
         ("time", Some(time(report))),
+        ("predicted", predicted(report)),
+        ("switched", switched(report)),
+        ("price", report.price.map(|price| format!("{price:.4}"))),
         ("objective", Some(objective(report))),
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
@@ -77,6 +80,31 @@ fn time(report: &TrainReport) -> String {
         words::duration(report.load_seconds),
         words::duration(report.wall_seconds)
     )
+}
+
+/// What the plan promised beside what came of it.
+fn predicted(report: &TrainReport) -> Option<String> {
+    let plan = report.plan.as_ref()?;
+    let time = plan.seconds.as_ref().filter(|_| plan.error.is_none()).map(|seconds| {
+        let ratio = report.seconds / seconds.mean;
+        format!("{}, {ratio:.2} times that", plan::written(Some(seconds), words::duration))
+    });
+    let error = plan.error.as_ref().map(|error| {
+        format!("an error of {}", plan::written(Some(error), words::percent))
+    });
+    let rounds = plan.rounds.as_ref().map(|rounds| {
+        format!("{} rounds", plan::written(Some(rounds), |rounds| words::count(rounds.round() as usize)))
+    });
+    let overhead = format!("planning and switching took {}", words::duration(report.overhead_seconds));
+    Some([time, error, rounds, Some(overhead)].into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+fn switched(report: &TrainReport) -> Option<String> {
+    let steps = report.switches.iter().map(|switch| {
+        format!("from {} to {} at {}", switch.from.name(), switch.to.name(), words::duration(switch.at_seconds))
+    });
+    let steps: Vec<String> = steps.collect();
+    (!steps.is_empty()).then(|| steps.join(", "))
 }
 
 fn objective(report: &TrainReport) -> String {

@@ -14,6 +14,11 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
         Needs::Collectives
     }
 
+    /// Whether it goes on from a dual point rather than from weights.
+    fn starts_from_duals(&self) -> bool {
+        false
+    }
+
     /// Its hyperparameters, as stored with a run.
     fn parameters(&self) -> Parameters;
 

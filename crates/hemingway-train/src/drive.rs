@@ -77,6 +77,11 @@ struct Loop<'a> {
     last_checkpoint: Instant,
     /// Rounds that are so short that the workers need not confer after each: none before this one.
     confer_at: u64,
+    /// The training clock when it was last looked at, and the longest of recent rounds.
+    clock: f64,
+    longest_round: f64,
+    /// The training clock when the solver was set up.
+    set_up: Seconds,
     /// Whether the rest is to be done another way, and if so whether that needs a dual point.
     handing_over: Option<bool>,
 }
@@ -117,6 +122,9 @@ impl<'a> Loop<'a> {
             scoring_seconds: 0.0,
             last_checkpoint: begun,
             confer_at: 0,
+            clock: job.start.seconds().0,
+            longest_round: 0.0,
+            set_up: Seconds(0.0),
             handing_over: None,
         };
         if let Start::Checkpoint(checkpoint) = job.start {
@@ -124,6 +132,8 @@ impl<'a> Loop<'a> {
             // Setting up again is no part of the run.
             state.metered = worker.local.total_work();
         }
+        state.set_up = worker.now();
+        state.clock = state.set_up.0;
         Ok(state)
     }
 
@@ -191,7 +201,8 @@ impl<'a> Loop<'a> {
         } else if self.solver.stuck() {
             Some(Stop::NoProgress)
         } else {
-            self.job.stop.exhausted(self.round, worker.now())
+            let now = self.look_at_the_clock(worker);
+            self.job.stop.exhausted(self.round, now, Seconds(self.longest_round))
         };
         let due = self.schedule.due(
             self.job.scoring,
@@ -211,6 +222,14 @@ impl<'a> Loop<'a> {
         let decision = Decision::from_numbers(numbers);
         self.confer_at = self.round + 1 + decision.skip;
         Ok(decision)
+    }
+
+    /// What a deadline is held against. A round that was long lately may come again.
+    fn look_at_the_clock(&mut self, worker: &mut Worker) -> Seconds {
+        let now = worker.now();
+        self.longest_round = (now.0 - self.clock).max(LONG_AGO * self.longest_round);
+        self.clock = now.0;
+        now
     }
 
     /// How many rounds may pass before the workers confer again: few enough that nobody notices.
@@ -341,6 +360,7 @@ impl<'a> Loop<'a> {
             dual: certificate.dual,
             certified_error: certificate.error(),
             relative_to_start: certificate.relative_to_start(),
+            set_up: self.set_up,
             model: Model { weights: self.scorer.best.clone(), duals },
         }))
     }
@@ -376,6 +396,8 @@ impl Decision {
 
 /// Workers confer about scoring and stopping after about this many operations, or a round if that takes longer.
 const CONFER_FLOPS: f64 = 2e5;
+/// With each round, the longest one before counts so much less.
+const LONG_AGO: f64 = 0.95;
 /// An objective this many times that of zero weights will not come back.
 const DIVERGED: f64 = 1e10;
 

@@ -51,9 +51,9 @@ impl StopRules {
         }
     }
 
-    /// The limit that is used up, if any.
-    pub fn exhausted(&self, round: u64, seconds: Seconds) -> Option<Stop> {
-        if self.within.is_some_and(|limit| seconds >= limit) {
+    /// The limit that is used up, or that one more round of such a length would exceed.
+    pub fn exhausted(&self, round: u64, seconds: Seconds, next: Seconds) -> Option<Stop> {
+        if self.within.is_some_and(|limit| seconds >= limit || seconds.0 + next.0 > limit.0) {
             Some(Stop::Within)
         } else if self.rounds.is_some_and(|limit| round >= limit) {
             Some(Stop::Rounds)

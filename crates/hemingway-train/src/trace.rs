@@ -49,6 +49,9 @@ pub struct Run {
     pub certified_error: f64,
     /// Whether the error is relative to P(0), because no positive lower bound is known.
     pub relative_to_start: bool,
+    /// The training clock when the first round began.
+    #[serde(default)]
+    pub set_up: Seconds,
     /// The best weights seen, with the duals of the best lower bound where there are any.
     pub model: Model,
 }

@@ -1,20 +1,33 @@
-//! What is used where the user leaves it open, until a planner measures and decides.
+//! What is used where the user leaves it open and there is nothing to plan by.
 //!
 //! The rules, first match wins:
 //!
 //! - no goal and no limit: stop at a certified relative error of 1e-3, which no accuracy figure will ever notice;
+//! - no engine: `simulated` if a cluster file is given, `threads` otherwise;
+//! - no scoring: a small share of the work, or half of it where the clock is virtual and does not see it: then the moment
+//!   at which a goal is reached is known to about a pass over the data.
+//!
+//! Where only a number of rounds is asked for there is nothing to plan by, and what is open goes by:
+//!
 //! - no algorithm, one worker: `cocoa`, which on one worker is SDCA. It has no step size to get wrong, and its
 //!   duals make the certificate cheap;
-//! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them;
-//! - no engine: `simulated` if a cluster file is given, `threads` otherwise.
+//! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them.
 
-use hemingway_train::{Cluster, Parameters, StopRules};
+use hemingway_plan::Way;
+use hemingway_train::{Cluster, Parameters, Scoring, StopRules};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, RanksRequest, TrainRequest};
+use crate::{Error, Explanation, RanksRequest, Switched, TrainRequest};
+
+/// The error that is enough where nothing else is asked for.
+pub(crate) const USUAL_ERROR: f64 = 1e-3;
+/// The share of scoring where the clock does not see it.
+const UNSEEN_SCORING: Scoring = Scoring::Share(0.5);
 
 /// The engine whose ranks are other processes.
 pub(crate) const MPI: &str = "mpi";
+/// The engine whose clock is virtual.
+pub(crate) const SIMULATED: &str = "simulated";
 
 /// Everything that was decided for a run, by the user or for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +44,48 @@ pub struct Choice {
     pub cluster: Option<Cluster>,
     /// Goals and limits.
     pub stop: StopRules,
+    /// How often to score.
+    #[serde(default)]
+    pub scoring: Scoring,
     /// Why.
     pub reason: String,
+    /// How the run came from the way that it began with to the present one.
+    #[serde(default)]
+    pub switches: Vec<Switched>,
+    /// The plan with its reasons, where something was left open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+}
+
+impl Choice {
+    /// The way that is gone now, on data of so many rows.
+    pub fn way(&self, rows: usize) -> Way {
+        let (algorithm, workers) = (self.algorithm.clone(), self.workers);
+        let share = (rows as f64 / workers.max(1) as f64).ceil().max(1.0);
+        let passes = self.parameters.local_steps.map_or(1.0, |steps| steps as f64 / share);
+        Way { algorithm, workers, passes }
+    }
+
+    /// The way that was gone in a round.
+    pub(crate) fn way_at(&self, round: u64, rows: usize) -> Way {
+        // A switch at round r leaves rounds up to r to the way before.
+        let later = self.switches.iter().find(|switch| round <= switch.at_round);
+        later.map_or_else(|| self.way(rows), |switch| switch.from.clone())
+    }
+
+    /// Goes this way on data of so many rows, with the hyperparameters that the user gave.
+    pub(crate) fn go(&mut self, way: &Way, rows: usize, given: Parameters) {
+        (self.algorithm, self.workers, self.parameters) = (way.algorithm.clone(), way.workers, given);
+        if way.passes != 1.0 {
+            self.parameters.local_steps = Some(steps_of(way, rows));
+        }
+    }
+}
+
+/// Local steps of a round that visits a worker's rows so many times.
+fn steps_of(way: &Way, rows: usize) -> usize {
+    let share = (rows as f64 / way.workers.max(1) as f64).ceil();
+    ((way.passes * share).round() as usize).max(1)
 }
 
 /// Fills in what the request leaves open. The cluster is read from its file, or left for the session to measure.
@@ -50,9 +103,12 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         parameters: request.parameters,
         workers,
         cluster: read_cluster(request)?,
+        scoring: request.scoring.unwrap_or(if engine == SIMULATED { UNSEEN_SCORING } else { Scoring::default() }),
         engine,
         stop: stop(request.stop),
         reason: reason.to_owned(),
+        switches: Vec::new(),
+        explanation: None,
     })
 }
 
@@ -84,7 +140,7 @@ fn check_ranks(ranks: &RanksRequest, engine: &str) -> Result<(), Error> {
 }
 
 fn stop(rules: StopRules) -> StopRules {
-    if rules == StopRules::default() { StopRules { error: Some(1e-3), ..rules } } else { rules }
+    if rules == StopRules::default() { StopRules { error: Some(USUAL_ERROR), ..rules } } else { rules }
 }
 
 fn read_cluster(request: &TrainRequest) -> Result<Option<Cluster>, Error> {

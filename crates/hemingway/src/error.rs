@@ -25,6 +25,14 @@ pub enum Error {
         /// What would be right.
         expected: &'static str,
     },
+    /// Nothing can do what is asked for, and trying would cost more than is allowed.
+    #[error("{goal} is not possible: {best}")]
+    Impossible {
+        /// What was asked for.
+        goal: String,
+        /// What is.
+        best: String,
+    },
     /// A sample where every rank reads its own rows.
     #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
     FractionOnRanks,
@@ -335,10 +343,16 @@ impl Error {
         }
     }
 
+    /// Whether what the user asked for is out of reach, rather than badly put.
+    pub fn is_out_of_reach(&self) -> bool {
+        matches!(self, Error::Impossible { .. })
+    }
+
     /// What to do next, where that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
+            Error::Impossible { .. } => Some("ask for less, or `hemingway explain` without the limit shows what it takes"),
             Error::FlagWithoutMpi { .. } => Some("use --engine mpi, or leave it out"),
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),

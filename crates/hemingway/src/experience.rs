@@ -56,7 +56,8 @@ struct Bracket {
 pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
     let mut runs = Vec::new();
     for run in store.runs()?.into_iter().rev().filter(|run| run.status != Status::Running) {
-        let points: Vec<Point> = store.points(&run)?.into_iter().filter(is_sound).collect();
+        let mut points: Vec<Point> = store.points(&run)?.into_iter().filter(is_sound).collect();
+        let run = as_begun(run, &mut points);
         if !points.is_empty() {
             runs.push((run, points));
         }
@@ -69,6 +70,15 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
         family.or_insert_with(|| Family::like(run)).add(run, points, Target::Loss { lower, upper });
     }
     Ok(families.into_values().collect())
+}
+
+/// What comes after a switch did not come from nothing: only what was done before is compared with other runs.
+fn as_begun(mut run: StoredRun, points: &mut Vec<Point>) -> StoredRun {
+    if let Some(first) = std::mem::take(&mut run.choice.switches).into_iter().next() {
+        points.retain(|point| point.round <= first.at_round);
+        run.choice.go(&first.from, run.dataset.rows, run.request.parameters);
+    }
+    run
 }
 
 /// Whether a point can be learnt from: a round that diverged cannot.

@@ -29,6 +29,7 @@
 //! [`Watch`].
 
 mod calibrate;
+mod course;
 mod default_choice;
 mod design;
 mod error;
@@ -37,9 +38,11 @@ mod explain;
 mod fit;
 mod foreign;
 mod measure;
+mod memory;
 mod model_file;
 mod owner;
 mod place;
+mod planning;
 mod plot;
 mod predict;
 mod prepare;
@@ -51,28 +54,32 @@ mod session;
 mod store;
 
 pub use calibrate::calibrate_cluster;
+pub use course::Switched;
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
-pub use explain::{ExplainRequest, Explanation, Reused, explain};
+pub use explain::{ExplainRequest, explain};
 pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
+pub use memory::Reused;
 pub use model_file::{FORMAT, ModelFile, VERSION};
 pub use owner::Owner;
 pub use place::{Place, check_writable};
+pub use planning::Explanation;
 pub use predict::{Predictions, predict};
 pub use report::{DatasetSummary, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
-pub use request::{Changes, DataRequest, RanksRequest, TrainRequest};
+pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Status, Store, StoredRun};
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{
-    Candidate, ConvergenceModel, Decision, Estimate, Query, Rejected, Requirement, Risk, SystemModel,
+    Candidate, ConvergenceModel, Decision, Estimate, Glance, Leg, Query, Rejected, Requirement, Risk, SystemModel,
+    Way,
 };
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

@@ -153,7 +153,7 @@ impl Experiment {
         request.workers = Some(self.workers);
         request.data.fraction = self.fraction;
         request.stop.rounds = Some(self.rounds);
-        request.scoring = Scoring::Every(1);
+        request.scoring = Some(Scoring::Every(1));
         request
     }
 

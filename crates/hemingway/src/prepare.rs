@@ -9,6 +9,7 @@ use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
 
 use crate::default_choice::MPI;
+use crate::planning::ROWS_TO_LOOK_AT;
 use crate::place::check_writable;
 use crate::ranks::{Ranks, Setup};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
@@ -16,7 +17,6 @@ use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 /// All that a run needs.
 pub(crate) struct Ready {
     pub problem: Problem,
-    pub algorithm: Box<dyn Algorithm>,
     pub summary: DatasetSummary,
     pub transform: Transform,
     pub test: Option<Loaded>,
@@ -59,9 +59,9 @@ pub(crate) fn prepare(
     let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
     check_needs(algorithm.as_ref(), choice)?;
     if choice.engine == MPI {
-        have_it_read(request, choice, from, problem, algorithm)
+        have_it_read(request, choice, from, problem)
     } else {
-        read_it_here(request, choice, problem, algorithm)
+        read_it_here(request, choice, problem)
     }
 }
 
@@ -71,14 +71,13 @@ pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance),
     let problem = problem(request)?;
     let mut data = load(&request.data.spec, &train_options(request)?)?;
     Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
-    Ok((DatasetSummary::of(&data), Glance::of(&data, &problem)))
+    Ok((DatasetSummary::of(&data), Glance::of_some(&data, &problem, ROWS_TO_LOOK_AT)))
 }
 
 fn read_it_here(
     request: &TrainRequest,
     choice: &Choice,
     problem: Problem,
-    algorithm: Box<dyn Algorithm>,
 ) -> Result<(Ready, Means), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
@@ -98,7 +97,7 @@ fn read_it_here(
         transform.apply(&mut test.dataset);
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
-    let ready = Ready { problem, algorithm, summary, transform, test, load_seconds, transform_seconds };
+    let ready = Ready { problem, summary, transform, test, load_seconds, transform_seconds };
     Ok((ready, Means::Here { engine, data }))
 }
 
@@ -108,7 +107,6 @@ fn have_it_read(
     choice: &Choice,
     from: Option<&Checkpoint>,
     problem: Problem,
-    algorithm: Box<dyn Algorithm>,
 ) -> Result<(Ready, Means), Error> {
     let setup = set_up_ranks(request, choice)?;
     let ranks = setup.start(from)?;
@@ -127,7 +125,6 @@ fn have_it_read(
     }
     let ready = Ready {
         problem,
-        algorithm,
         summary,
         transform: loaded.transform,
         test,

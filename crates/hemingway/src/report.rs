@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use hemingway_data::{Dataset, Labels};
+use hemingway_plan::{Candidate, Leg, Rejected};
 use hemingway_train::{Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
+
+use crate::{Reused, Switched};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +46,16 @@ pub struct TrainReport {
     pub load_seconds: f64,
     /// The part of `wall_seconds` that went into scoring.
     pub scoring_seconds: f64,
+    /// Everything the user waited for: loading, looking, planning, training, switching, scoring. On the simulated engine
+    /// what its virtual clock sees of that: no loading and no scoring.
+    #[serde(default)]
+    pub total_seconds: f64,
+    /// The part of it that went into looking at the data, planning and switching.
+    #[serde(default)]
+    pub overhead_seconds: f64,
+    /// What it cost, if machines have prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
     /// P at the model.
     pub primal: f64,
     /// Proved lower bound on the best possible P; absent if nothing is proved.
@@ -55,6 +68,27 @@ pub struct TrainReport {
     pub stop: Stop,
     /// Whether what was asked for was reached.
     pub goal_reached: bool,
+    /// How the run came from the way that it began with to the present one.
+    #[serde(default)]
+    pub switches: Vec<Switched>,
+    /// The plan, with the figures of its whole path; none if nothing was left open.
+    #[serde(default)]
+    pub plan: Option<Candidate>,
+    /// The ways in sequence, where the plan foresees more than one.
+    #[serde(default)]
+    pub path: Vec<Leg>,
+    /// The other ways that could do what is asked, the best first.
+    #[serde(default)]
+    pub alternatives: Vec<Candidate>,
+    /// Those that could not, and why.
+    #[serde(default)]
+    pub rejected: Vec<Rejected>,
+    /// Earlier runs that the plan was made from.
+    #[serde(default)]
+    pub reused: Vec<Reused>,
+    /// Goals that could not be expected to be reached, and what was noticed on the way.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// The share of training rows with the right class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_accuracy: Option<f64>,

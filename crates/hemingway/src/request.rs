@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hemingway_plan::{Requirement, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules};
 use serde::{Deserialize, Serialize};
 
@@ -36,14 +37,47 @@ pub struct TrainRequest {
     pub ranks: RanksRequest,
     /// Goals and limits.
     pub stop: StopRules,
-    /// How often to score.
-    pub scoring: Scoring,
+    /// What counts besides goals and limits, where something is left open.
+    pub planning: PlanningRequest,
+    /// How often to score; if not given, more often where the training clock is virtual.
+    pub scoring: Option<Scoring>,
     /// All randomness comes from here.
     pub seed: u64,
     /// At least this far apart in wall time are the states one can resume from.
     pub checkpoint_every: Seconds,
     /// Where the model goes, if not beside the store.
     pub model: Option<PathBuf>,
+}
+
+/// What the planner is told, where algorithm or workers are left open.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanningRequest {
+    /// Money that may be spent, in the unit of the prices in the cluster file.
+    pub budget: Option<f64>,
+    /// Whether less money is better than less time.
+    pub cheapest: bool,
+    /// What counts of a predicted distribution.
+    pub risk: Risk,
+    /// The most workers to use.
+    pub max_workers: Option<usize>,
+    /// Whether the run may go on another way once it shows that this is better.
+    pub adapt: bool,
+    /// The share of the time left that a switch has to gain.
+    pub hysteresis: f64,
+}
+
+impl Default for PlanningRequest {
+    fn default() -> PlanningRequest {
+        PlanningRequest {
+            budget: None,
+            cheapest: false,
+            risk: Risk::Expected,
+            max_workers: None,
+            adapt: true,
+            hysteresis: 0.05,
+        }
+    }
 }
 
 /// How the ranks of an MPI run are started.
@@ -106,7 +140,8 @@ impl Default for TrainRequest {
             cluster: None,
             ranks: RanksRequest::default(),
             stop: StopRules::default(),
-            scoring: Scoring::default(),
+            planning: PlanningRequest::default(),
+            scoring: None,
             seed: 0,
             checkpoint_every: Seconds(5.0),
             model: None,
@@ -175,10 +210,28 @@ impl TrainRequest {
         }
     }
 
+    /// Whether something is left for the planner to decide.
+    pub(crate) fn is_open(&self) -> bool {
+        self.algorithm.is_none() || self.workers.is_none()
+    }
+
+    /// What is asked for, in the words of the planner.
+    pub(crate) fn requirement(&self, stop: &StopRules) -> Requirement {
+        let PlanningRequest { budget, cheapest, risk, .. } = self.planning;
+        // How far an objective is from the best one is not known before the run: some usual error stands in.
+        let goal = stop.error.or(stop.objective.map(|_| crate::default_choice::USUAL_ERROR));
+        Requirement { error: goal, within: stop.within.map(|within| within.0), budget, cheapest, risk }
+    }
+
     /// Refuses goals and limits that cannot be meant.
     pub(crate) fn check_stop(&self) -> Result<(), Error> {
         let StopRules { error, objective, within, rounds } = self.stop;
-        positive("--error", error)?;
+        match error {
+            // It will not be reached, but one may want to go as far as can be.
+            Some(0.0) => {}
+            error => positive("--error", error)?,
+        }
+        self.planning.check()?;
         positive("--within", within.map(|limit| limit.0))?;
         positive("--checkpoint-every", Some(self.checkpoint_every.0))?;
         match (objective, rounds, self.scoring) {
@@ -186,7 +239,23 @@ impl TrainRequest {
                 out_of_range("--objective", value, "a finite number")
             }
             (_, Some(0), _) => out_of_range("--rounds", 0.0, "at least 1"),
-            (_, _, Scoring::Every(0)) => out_of_range("--score-every", 0.0, "at least 1"),
+            (_, _, Some(Scoring::Every(0))) => out_of_range("--score-every", 0.0, "at least 1"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl PlanningRequest {
+    fn check(&self) -> Result<(), Error> {
+        positive("--budget", self.budget)?;
+        match (self.risk, self.max_workers) {
+            (Risk::Quantile(share), _) if !(share > 0.0 && share < 1.0) => {
+                out_of_range("--risk", share, "between 0 and 1")
+            }
+            (_, Some(0)) => out_of_range("--max-workers", 0.0, "at least 1"),
+            _ if !(self.hysteresis >= 0.0 && self.hysteresis.is_finite()) => {
+                out_of_range("--hysteresis", self.hysteresis, "0 or more")
+            }
             _ => Ok(()),
         }
     }

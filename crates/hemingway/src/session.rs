@@ -1,18 +1,26 @@
-//! Training from request to report: check, load, record, run, save.
+//! Training from request to report: check, load, plan, record, run in one stage or several, save.
 //!
 //! Nothing is written before every argument has been checked and all data has been read. From then on everything is
 //! written the moment it is known, so that a run that is killed can be looked at and resumed.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use hemingway_data::Dataset;
-use hemingway_train::{Checkpoint, Cluster, Engine, Event, Job, Machine, Point, Quality, Run, Start};
+use hemingway_plan::Glance;
+use hemingway_train::{
+    Checkpoint, Cluster, Engine, Event, Job, Machine, Point, Quality, Run, Seconds, Start, StopRules,
+};
 
-use crate::default_choice::choose;
+use crate::course::Course;
+use crate::default_choice::{SIMULATED, choose};
+use crate::planning::{Planning, ROWS_TO_LOOK_AT, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Setup};
 use crate::{
-    Changes, Choice, Error, FORMAT, ModelFile, Place, Store, StoredRun, TrainReport, TrainRequest, VERSION,
+    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Switched, TrainReport,
+    TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -27,10 +35,16 @@ pub struct Watch<'a> {
 pub enum Progress<'a> {
     /// The data is being read.
     Loading(&'a str),
+    /// What was left open has been decided.
+    Planned(&'a Explanation),
     /// Training begins.
     Started(&'a StoredRun),
     /// A round was scored.
     Point(&'a Point),
+    /// The run goes on another way.
+    Switched(&'a Switched),
+    /// Something the user should know.
+    Noticed(&'a str),
     /// Workers were lost, and the run goes on from its last checkpoint.
     Restarting {
         /// What happened.
@@ -51,13 +65,62 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, means) = prepare(&request, &choice, None)?;
+    let course = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
+    if let Some(explanation) = &choice.explanation {
+        (watch.observe)(Progress::Planned(explanation));
+    }
 
     let store = store.map_or_else(|| Store::open(place), Ok)?;
     if let Some(machine) = measured {
         store.save_calibration(&machine)?;
     }
     let run = store.create_run(&request, &choice, &ready.summary)?;
-    Task { place, store: &store, run: &run, request: &request, choice, ready }.carry_out(means, None, watch)
+    let task = Task::new(place, &store, &run, &request, choice, ready, course);
+    task.carry_out(means, None, watch)
+}
+
+/// Decides what the request leaves open. Where only rounds are asked for there is nothing to plan by.
+fn plan(
+    request: &TrainRequest,
+    choice: &mut Choice,
+    ready: &Ready,
+    means: &Means,
+    store: Option<&Store>,
+) -> Result<Option<Course>, Error> {
+    let asked = request.requirement(&choice.stop);
+    let Means::Here { data, .. } = means else { return Ok(None) };
+    if !request.is_open() || (asked.error.is_none() && asked.within.is_none()) {
+        return Ok(None);
+    }
+    let begun = Instant::now();
+    let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
+    let looked = if choice.engine == SIMULATED { 0.0 } else { begun.elapsed().as_secs_f64() };
+    let situation = || Situation {
+        request,
+        choice,
+        data: &ready.summary,
+        glance: glance.clone(),
+        store,
+        workers: None,
+        algorithms: None,
+    };
+    let mut planning = situation().plan()?;
+    planning.explanation.overhead_seconds += looked;
+    // How far an objective is from its goal, in errors, is not known while it runs.
+    let adapt = request.planning.adapt && choice.stop.objective.is_none();
+    let unlearnt = match &planning {
+        Planning { way: Some(way), memory, .. } if !memory.lessons.is_empty() => {
+            Some(situation().go_on(way)?)
+        }
+        _ => None,
+    };
+    choice.explanation = Some(planning.explanation.clone());
+    let course = Course::new(planning, unlearnt, adapt);
+    if let Some(course) = &course {
+        choice.go(course.way(), ready.summary.rows, request.parameters);
+        choice.reason = "planned".to_owned();
+    }
+    Ok(course)
 }
 
 /// Goes on with a run that was interrupted, or that should go further than it did.
@@ -74,12 +137,34 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
 
     store.claim_run(&run, &request, &choice)?;
     store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
-    Task { place, store: &store, run: &run, request: &request, choice, ready }.carry_out(means, from, watch)
+    let course = follow_again(&request, &choice, &ready, &means)?;
+    let task = Task::new(place, &store, &run, &request, choice, ready, course);
+    task.carry_out(means, from, watch)
+}
+
+/// A run that was planned is followed when it goes on, too.
+fn follow_again(
+    request: &TrainRequest,
+    choice: &Choice,
+    ready: &Ready,
+    means: &Means,
+) -> Result<Option<Course>, Error> {
+    let Means::Here { data, .. } = means else { return Ok(None) };
+    if choice.explanation.is_none() {
+        return Ok(None);
+    }
+    let adapt = request.planning.adapt && choice.stop.objective.is_none();
+    let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
+    let (rows, data) = (ready.summary.rows, &ready.summary);
+    let situation = Situation { request, choice, data, glance, store: None, workers: None, algorithms: None };
+    let way = choice.way(rows);
+    let navigator = situation.go_on(&way)?;
+    Ok(Some(Course::of(navigator, request.requirement(&choice.stop), way, adapt, None)))
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
-fn measure_if_needed(choice: &mut Choice, store: Option<&Store>) -> Result<Option<Machine>, Error> {
-    if choice.engine != "simulated" || choice.cluster.is_some() {
+pub(crate) fn measure_if_needed(choice: &mut Choice, store: Option<&Store>) -> Result<Option<Machine>, Error> {
+    if choice.engine != SIMULATED || choice.cluster.is_some() {
         return Ok(None);
     }
     let known = store.map(Store::calibration).transpose()?.flatten();
@@ -104,6 +189,8 @@ struct Task<'a> {
     request: &'a TrainRequest,
     choice: Choice,
     ready: Ready,
+    course: Option<Course>,
+    bill: Bill,
 }
 
 /// What training came to.
@@ -112,7 +199,19 @@ struct Outcome {
     quality: Quality,
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    fn new(
+        place: &'a Place,
+        store: &'a Store,
+        run: &'a StoredRun,
+        request: &'a TrainRequest,
+        choice: Choice,
+        ready: Ready,
+        course: Option<Course>,
+    ) -> Task<'a> {
+        Task { place, store, run, request, choice, ready, course, bill: Bill::default() }
+    }
+
     /// Trains, saves the model and closes the run, whichever way it ends.
     fn carry_out(
         mut self,
@@ -131,34 +230,77 @@ impl Task<'_> {
 
     fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
         match means {
-            Means::Here { engine, data } => self.train_here(engine.as_ref(), &data, from.as_ref(), watch),
+            Means::Here { engine, data } => self.train_here(engine.as_ref(), &data, from, watch),
             Means::Ranks { started, setup } => self.train_on_ranks(*started, *setup, watch),
         }
     }
 
+    /// One stage after the other, as long as another way is better or the present one leads nowhere.
     fn train_here(
-        &self,
+        &mut self,
+        engine: &dyn Engine,
+        data: &Dataset,
+        mut from: Option<Checkpoint>,
+        watch: &mut Watch,
+    ) -> Result<Outcome, Error> {
+        let begun = from.as_ref().map_or(0.0, |from| from.seconds.0);
+        self.bill.begin(begun);
+        let run = loop {
+            let run = self.stage(engine, data, from.as_ref(), watch)?;
+            self.bill.pay(run.seconds.0, self.price());
+            let Some(course) = &mut self.course else { break run };
+            if let Some(from) = from.as_ref().filter(|from| from.is_handed_over()) {
+                course.set_up(from, &run);
+            }
+            let Some((switched, checkpoint)) = course.next(&run) else { break run };
+            self.choice.go(&switched.to, self.ready.summary.rows, self.request.parameters);
+            (watch.observe)(Progress::Switched(&switched));
+            self.choice.switches.push(switched);
+            self.store.change_choice(self.run, &self.choice)?;
+            from = Some(checkpoint);
+        };
+        let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
+        Ok(Outcome { run, quality })
+    }
+
+    fn stage(
+        &mut self,
         engine: &dyn Engine,
         data: &Dataset,
         from: Option<&Checkpoint>,
         watch: &mut Watch,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Run, Error> {
+        let algorithm = hemingway_train::algorithm(&self.choice.algorithm, &self.choice.parameters)?;
+        let stop = self.stop();
+        let hand_over = self.course.as_ref().map(|course| Arc::clone(&course.hand_over));
         let job = Job {
             problem: self.ready.problem,
-            algorithm: self.ready.algorithm.as_ref(),
+            algorithm: algorithm.as_ref(),
             workers: self.choice.workers,
             seed: self.request.seed,
-            stop: self.choice.stop,
-            scoring: self.request.scoring,
+            stop,
+            scoring: self.choice.scoring,
             start: from.map_or(Start::Zero, Start::Checkpoint),
             checkpoint_every: Some(self.request.checkpoint_every),
             interrupt: Some(watch.interrupt),
-            hand_over: None,
+            hand_over: hand_over.as_deref(),
         };
         let observe = &mut *watch.observe;
-        let run = engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?;
-        let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
-        Ok(Outcome { run, quality })
+        Ok(engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?)
+    }
+
+    /// When a stage ends: the limits of the run, less what was waited for before it began, and the money that is left.
+    fn stop(&self) -> StopRules {
+        let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
+        let within = self.choice.stop.within.map(|within| (within.0 - before).max(f64::MIN_POSITIVE));
+        let paid_for = self.request.planning.budget.zip(self.price()).map(|(budget, price)| self.bill.until(budget, price));
+        let within = within.into_iter().chain(paid_for).reduce(f64::min);
+        StopRules { within: within.map(Seconds), ..self.choice.stop }
+    }
+
+    /// Money for a second of the present way, if machines have prices.
+    fn price(&self) -> Option<f64> {
+        self.choice.cluster.as_ref().and_then(|cluster| cluster.price_per_second(self.choice.workers))
     }
 
     /// Starts again from the last checkpoint when ranks are lost, as often as the user allows.
@@ -188,14 +330,24 @@ impl Task<'_> {
         }
     }
 
-    fn record(&self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    fn record(&mut self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         match event {
             Event::Point(point) => {
                 self.store.add_point(self.run, point)?;
                 observe(Progress::Point(point));
+                if let Some(course) = &mut self.course {
+                    let told = course.notes.len();
+                    course.see(point);
+                    course.notes[told..].iter().for_each(|note| observe(Progress::Noticed(note)));
+                }
                 Ok(())
             }
-            Event::Checkpoint(checkpoint) => self.store.save_checkpoint(self.run, checkpoint),
+            Event::Checkpoint(checkpoint) => {
+                if let Some(course) = self.course.as_mut().filter(|_| checkpoint.is_handed_over()) {
+                    course.handed = Some(checkpoint.clone());
+                }
+                self.store.save_checkpoint(self.run, checkpoint)
+            }
         }
     }
 
@@ -230,11 +382,28 @@ impl Task<'_> {
         }
     }
 
+    fn is_in_time(&self, outcome: &Run) -> bool {
+        self.choice.stop.within.is_none_or(|within| outcome.seconds.0 <= (1.0 + PUNCTUAL) * within.0)
+    }
+
     fn report(&self, outcome: &Outcome) -> TrainReport {
         let Outcome { run: outcome, quality: train } = outcome;
         let weights = &outcome.model.weights;
         let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, weights), data);
         let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
+        let wall_seconds = self.ready.transform_seconds + outcome.wall_seconds.0;
+        let planned = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
+        let (planning, switching) = self
+            .course
+            .as_ref()
+            .map_or((0.0, 0.0), |course| (course.planning_seconds, course.switching_seconds));
+        let explained = self.choice.explanation.as_ref();
+        let noticed = self.course.as_ref().map_or_else(Vec::new, |course| course.notes.clone());
+        let simulated = self.choice.engine == SIMULATED;
+        let total_seconds = match simulated {
+            true => outcome.seconds.0 + planned + planning,
+            false => self.ready.load_seconds + wall_seconds + planned,
+        };
         TrainReport {
             run: self.run.id.clone(),
             model: self.request.model.clone().unwrap_or_else(|| self.place.model(&self.run.id)),
@@ -243,14 +412,16 @@ impl Task<'_> {
             lambda: self.request.lambda,
             bias: self.request.bias,
             algorithm: self.choice.algorithm.clone(),
-            parameters: self.ready.algorithm.parameters(),
+            parameters: self.choice.parameters,
             workers: self.choice.workers,
             engine: self.choice.engine.clone(),
             reason: self.choice.reason.clone(),
             seed: self.request.seed,
             rounds: outcome.rounds,
             seconds: outcome.seconds.0,
-            wall_seconds: self.ready.transform_seconds + outcome.wall_seconds.0,
+            wall_seconds,
+            total_seconds,
+            overhead_seconds: planned + planning + switching,
             load_seconds: self.ready.load_seconds,
             scoring_seconds: outcome.scoring_seconds.0,
             primal: outcome.primal,
@@ -258,7 +429,15 @@ impl Task<'_> {
             certified_error: finite(outcome.certified_error),
             relative_to_start: outcome.relative_to_start,
             stop: outcome.stop,
-            goal_reached: outcome.stop.is_goal(&self.choice.stop),
+            goal_reached: outcome.stop.is_goal(&self.choice.stop) && self.is_in_time(outcome),
+            price: self.bill.paid(),
+            switches: self.choice.switches.clone(),
+            plan: explained.and_then(|explained| explained.decision.plan.clone()),
+            path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
+            alternatives: explained.map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
+            rejected: explained.map_or_else(Vec::new, |explained| explained.decision.rejected.clone()),
+            reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
+            warnings: explained.map_or_else(Vec::new, |explained| explained.warnings.clone()).into_iter().chain(noticed).collect(),
             train_accuracy: train.accuracy(),
             train_rmse: train.rmse(),
             test_accuracy: test.and_then(Quality::accuracy),
@@ -267,6 +446,39 @@ impl Task<'_> {
         }
     }
 }
+
+/// What a run has cost.
+#[derive(Default)]
+struct Bill {
+    money: Option<f64>,
+    /// The training clock up to which it is paid.
+    until: f64,
+}
+
+impl Bill {
+    fn begin(&mut self, seconds: f64) {
+        self.until = seconds;
+    }
+
+    fn pay(&mut self, until: f64, price: Option<f64>) {
+        if let Some(price) = price {
+            *self.money.get_or_insert(0.0) += price * (until - self.until).max(0.0);
+        }
+        self.until = until;
+    }
+
+    /// Until when the rest of a budget lasts.
+    fn until(&self, budget: f64, price: f64) -> f64 {
+        self.until + (budget - self.money.unwrap_or(0.0)).max(0.0) / price.max(f64::MIN_POSITIVE)
+    }
+
+    fn paid(&self) -> Option<f64> {
+        self.money
+    }
+}
+
+/// A deadline that is missed by less than this share of it was kept, for those who look at a clock.
+const PUNCTUAL: f64 = 0.05;
 
 /// Sends the library's own error through training and back.
 fn refuse(error: Error) -> hemingway_train::Error {

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use hemingway::{
-    Changes, DataRequest, Loss, Parameters, Progress, RanksRequest, Scoring, Seconds, StopRules, TrainReport,
-    TrainRequest, Watch,
+    Changes, DataRequest, Loss, Parameters, PlanningRequest, Progress, RanksRequest, Risk, Scoring, Seconds,
+    StopRules, TrainReport, TrainRequest, Watch,
 };
 
-use crate::arguments::{Input, Normalise, Problem, Ranks, Reading, Stop, Train};
+use crate::arguments::{Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Stop, Train};
 use crate::progress::Follower;
 use crate::summary::summary;
-use crate::{interrupt, output};
+use crate::{interrupt, output, plan};
 
 /// The run ended before what was asked for was reached.
 pub const BEFORE_THE_GOAL: u8 = 3;
@@ -42,6 +42,9 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
 pub fn follow(follower: &mut Follower, progress: Progress) {
     match progress {
         Progress::Loading(spec) => follower.loading(spec),
+        Progress::Planned(explanation) => follower.say(&plan::in_short(explanation)),
+        Progress::Switched(switched) => follower.say(&plan::switched(switched)),
+        Progress::Noticed(note) => follower.say(&format!("Noticed: {note}")),
         Progress::Started(run) => {
             interrupt::training_begins();
             follower.started(run.choice.stop);
@@ -52,7 +55,6 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
 }
 
 fn request(arguments: Train) -> TrainRequest {
-    let defaults = TrainRequest::default();
     let request = problem(arguments.problem);
     TrainRequest {
         data: DataRequest { fraction: arguments.fraction, ..request.data },
@@ -69,7 +71,8 @@ fn request(arguments: Train) -> TrainRequest {
         cluster: arguments.cluster,
         ranks: RanksRequest { restarts: arguments.restarts, ..ranks(arguments.ranks) },
         stop: stop_rules(&arguments.stop),
-        scoring: arguments.score_every.map_or(defaults.scoring, Scoring::Every),
+        planning: planning(&arguments.planning),
+        scoring: arguments.score_every.map(Scoring::Every),
         seed: arguments.seed,
         checkpoint_every: Seconds(arguments.checkpoint_every),
         model: arguments.model,
@@ -103,7 +106,20 @@ fn changes(arguments: Train) -> Changes {
     Changes { stop: stop_rules(&arguments.stop), model: arguments.model }
 }
 
-fn stop_rules(stop: &Stop) -> StopRules {
+/// What counts where something is left open.
+pub fn planning(planning: &Planning) -> PlanningRequest {
+    PlanningRequest {
+        budget: planning.budget,
+        cheapest: planning.cheapest,
+        risk: planning.risk.map_or(Risk::Expected, Risk::Quantile),
+        max_workers: planning.max_workers,
+        adapt: planning.adapt == Adapt::On,
+        hysteresis: planning.hysteresis,
+    }
+}
+
+/// Goals and limits.
+pub fn stop_rules(stop: &Stop) -> StopRules {
     StopRules {
         error: stop.error,
         objective: stop.objective,

@@ -21,6 +21,10 @@ impl Algorithm for Cocoa {
         "cocoa"
     }
 
+    fn starts_from_duals(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Parameters {
         Parameters { local_steps: self.local_steps, ..Parameters::default() }
     }

@@ -22,6 +22,10 @@ impl Algorithm for CocoaPlus {
         "cocoa-plus"
     }
 
+    fn starts_from_duals(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Parameters {
         Parameters { local_steps: self.local_steps, ..Parameters::default() }
     }

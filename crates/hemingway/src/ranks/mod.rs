@@ -58,7 +58,7 @@ impl Setup {
             data,
             problem,
             seed: request.seed,
-            scoring: request.scoring,
+            scoring: choice.scoring,
             checkpoint_every: Some(request.checkpoint_every),
             stages: vec![stage],
             checkpoint: None,

@@ -110,6 +110,13 @@ impl Store {
         transaction.commit().map_err(self.error())
     }
 
+    /// The run goes on another way.
+    pub fn change_choice(&self, run: &StoredRun, choice: &Choice) -> Result<(), Error> {
+        let update = "UPDATE runs SET choice = ?2 WHERE number = ?1";
+        self.connection.execute(update, params![run.number, json(choice)]).map_err(self.error())?;
+        Ok(())
+    }
+
     /// Closes a run with its result.
     pub fn finish_run(&self, run: &StoredRun, report: &TrainReport) -> Result<(), Error> {
         let update = "UPDATE runs SET status = 'done', report = ?2 WHERE number = ?1";
@@ -126,9 +133,26 @@ impl Store {
 
     /// All runs, the latest first.
     pub fn runs(&self) -> Result<Vec<StoredRun>, Error> {
-        let query = format!("SELECT {COLUMNS} FROM runs ORDER BY number DESC");
+        self.query_runs("", usize::MAX, params![])
+    }
+
+    /// So many of the latest runs with the loss and the penalty of a request, the latest first.
+    pub fn latest_runs_on(&self, request: &TrainRequest, most: usize) -> Result<Vec<StoredRun>, Error> {
+        let alike = "WHERE json_extract(request, '$.loss') = ?1 AND json_extract(request, '$.lambda') = ?2
+            AND json_extract(request, '$.bias') = ?3";
+        self.query_runs(alike, most, params![request.loss.to_string(), request.lambda, request.bias])
+    }
+
+    fn query_runs(
+        &self,
+        which: &str,
+        most: usize,
+        with: impl rusqlite::Params,
+    ) -> Result<Vec<StoredRun>, Error> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let query = format!("SELECT {COLUMNS} FROM runs {which} ORDER BY number DESC LIMIT {most}");
         let mut statement = self.connection.prepare(&query).map_err(self.error())?;
-        let runs = statement.query_map([], read_run).map_err(self.error())?;
+        let runs = statement.query_map(with, read_run).map_err(self.error())?;
         runs.collect::<Result<_, _>>().map_err(self.error())
     }
 
