@@ -28,9 +28,13 @@ impl Checkpoint {
         self.workers.is_empty()
     }
 
-    /// Where a solver that knows nothing of the one before begins.
-    pub(crate) fn to_begin_anew(&self) -> Model {
-        Model { weights: self.progress.best_weights().to_vec(), duals: self.model.duals.clone() }
+    /// Where a solver that knows nothing of the one before begins: at the dual point with its weights, or at the best
+    /// weights.
+    pub(crate) fn to_begin_anew(&self, from_duals: bool) -> Model {
+        match &self.model.duals {
+            Some(_) if from_duals => self.model.clone(),
+            _ => Model { weights: self.progress.best_weights().to_vec(), duals: None },
+        }
     }
 
     /// How many numbers it takes to tell a worker where to begin.

@@ -95,7 +95,11 @@ impl<'a> Loop<'a> {
                 let scorer = Scorer::restore(worker, &checkpoint.progress.standing, scorer)?;
                 (scorer, Some(solver.as_slice()))
             }
-            Start::Checkpoint(checkpoint) => (Scorer::rebuild(worker, &checkpoint.progress.standing)?, None),
+            Start::Checkpoint(checkpoint) => {
+                // Nothing is saved of the solver, but the weights are those of the dual point.
+                let known = checkpoint.model.duals.is_some() && job.algorithm.starts_from_duals();
+                (Scorer::rebuild(worker, &checkpoint.progress.standing)?, known.then_some(&[][..]))
+            }
             Start::Zero | Start::Model(_) => (Scorer::new(worker)?, None),
         };
         worker.local.take_work();
@@ -103,8 +107,10 @@ impl<'a> Loop<'a> {
         let from = match job.start {
             Start::Zero => Model::zero(worker.local.dimension()),
             Start::Model(model) => model.clone(),
-            Start::Checkpoint(checkpoint) if saved.is_some() => checkpoint.model.clone(),
-            Start::Checkpoint(checkpoint) => checkpoint.to_begin_anew(),
+            Start::Checkpoint(checkpoint) if checkpoint.workers.len() == worker.size() => {
+                checkpoint.model.clone()
+            }
+            Start::Checkpoint(checkpoint) => checkpoint.to_begin_anew(job.algorithm.starts_from_duals()),
         };
         let solver = job.algorithm.start(worker, &from, saved)?;
         let first = worker.local.cost_of_a_pass();
@@ -293,7 +299,8 @@ impl<'a> Loop<'a> {
         let scorer = gather(worker, self.scorer.save())?;
         let duals = gather_duals(worker, self.solver.duals())?;
         let workers = solver.into_iter().zip(scorer).map(|(solver, scorer)| [solver, scorer]).collect();
-        self.say(worker, duals, workers, observe)?;
+        let model = Model { weights: self.solver.weights().to_vec(), duals };
+        self.say(worker, model, workers, observe)?;
         self.last_checkpoint = Instant::now();
         Ok(())
     }
@@ -305,20 +312,22 @@ impl<'a> Loop<'a> {
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
         worker.clock(true);
-        let duals = match self.solver.duals() {
+        let weights = self.solver.weights().to_vec();
+        let point = match self.solver.duals() {
             _ if self.handing_over == Some(false) => None,
-            Some(duals) => Some(duals),
+            Some(duals) => Some((duals, weights.clone())),
             None => self.scorer.dual_point(worker)?,
         };
+        let (duals, weights) = point.map_or((None, weights), |(duals, weights)| (Some(duals), weights));
         let duals = gather_duals(worker, duals)?;
         worker.clock(false);
-        self.say(worker, duals, Vec::new(), observe)
+        self.say(worker, Model { weights, duals }, Vec::new(), observe)
     }
 
     fn say(
         &self,
         worker: &mut Worker,
-        duals: Option<Vec<f64>>,
+        model: Model,
         workers: Vec<[Vec<f64>; 2]>,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -329,7 +338,7 @@ impl<'a> Loop<'a> {
             round: self.round,
             seconds: worker.now(),
             wall_seconds: self.wall_seconds(),
-            model: Model { weights: self.solver.weights().to_vec(), duals },
+            model,
             progress: Progress {
                 standing: self.scorer.standing(),
                 schedule: self.schedule.clone(),

@@ -59,6 +59,7 @@ impl Schedule {
         let affordable =
             |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
         match near {
+            _ if share >= GENEROUS => affordable(share),
             Some(true) => {
                 let unnoticed = self.scoring + self.next <= UNNOTICED;
                 let patient = training >= (PATIENT_GROWTH * self.last).max(4.0 * self.next);
@@ -115,6 +116,8 @@ impl Schedule {
     }
 }
 
+/// Where so large a share of the work may go into scoring, it need not be saved up for.
+const GENEROUS: f64 = 0.5;
 /// Estimates further off than this share of the objective say nothing about later ones.
 const VAGUE: f64 = 0.05;
 /// After a score that an estimate promised too much for, it is believed again after this much more work.

@@ -253,10 +253,10 @@ impl Scorer {
     }
 
     /// A dual point for those who go on with one where the solver has none: the one that is kept, or on smooth losses
-    /// the slopes at the best weights, scaled down as far as that proves more.
-    pub fn dual_point(&mut self, worker: &mut Worker) -> Result<Option<Vec<f64>>, Error> {
+    /// the slopes at the best weights, scaled down as far as that proves more. With the weights that belong to it.
+    pub fn dual_point(&mut self, worker: &mut Worker) -> Result<Option<(Vec<f64>, Vec<f64>)>, Error> {
         if let Some(shadow) = &self.shadow {
-            return Ok(Some(shadow.duals.clone()));
+            return Ok(Some((shadow.duals.clone(), shadow.weights.clone())));
         }
         if worker.local.problem.loss.smoothness().is_none() {
             return Ok(None);
@@ -265,10 +265,10 @@ impl Scorer {
         if worker.local.problem.bias {
             balance(worker, &mut duals)?;
         }
-        let weights = weights_of(worker, &duals)?;
+        let mut weights = weights_of(worker, &duals)?;
         let scale = self.raise_by_scaling(worker, &duals, &weights)?;
-        duals.iter_mut().for_each(|dual| *dual *= scale);
-        Ok(Some(duals))
+        duals.iter_mut().chain(&mut weights).for_each(|value| *value *= scale);
+        Ok(Some((duals, weights)))
     }
 
     /// Takes over the new weights, or the best point on the way to them, if that is lower.

@@ -97,7 +97,7 @@ impl Course {
     pub(crate) fn see(&mut self, point: &Point) {
         let begun = Instant::now();
         let seen =
-            Seen { rounds: point.round, seconds: point.seconds.0, error: point.certified_error };
+            Seen { rounds: point.round, seconds: point.seconds.0, error: error_of(point) };
         self.last = Some(seen);
         self.doubt(&seen);
         self.navigator.see(&seen);
@@ -177,4 +177,9 @@ impl Course {
 fn starts_from_duals(way: &Way) -> bool {
     hemingway_train::algorithm(&way.algorithm, &Default::default())
         .is_ok_and(|algorithm| algorithm.starts_from_duals())
+}
+
+/// The certified error as the navigator knows it: 1 until a positive lower bound is known, and from then on falling.
+pub(crate) fn error_of(point: &Point) -> f64 {
+    if point.dual > 0.0 { point.certified_error.min(1.0) } else { 1.0 }
 }

@@ -7,6 +7,7 @@ use hemingway_plan::{Lesson, Seen, Way};
 use hemingway_train::Point;
 use serde::{Deserialize, Serialize};
 
+use crate::course::error_of;
 use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun, TrainRequest};
 
 /// So many of the latest runs with the same loss and penalty are looked through.
@@ -164,7 +165,7 @@ fn lessons(run: &StoredRun, points: &[Point], same_machines: bool) -> Vec<Lesson
         let way = run.choice.way_at(point.round, run.dataset.rows);
         let next = sound.get(at + 1);
         let leaves = next.is_none_or(|next| run.choice.way_at(next.round, run.dataset.rows) != way);
-        let error = point.certified_error.min(1.0);
+        let error = error_of(point);
         if !leaves && error > from / 10.0 {
             continue;
         }

@@ -29,7 +29,7 @@ impl LocalDual {
             (Some(_), None) => weights_of(worker, &duals)?,
         };
         let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
-        if let Some(saved) = saved {
+        if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
             sdca.restore(saved)?;
         }
         Ok(LocalDual { sdca, local_steps: local_steps.unwrap_or(rows) })
