@@ -24,13 +24,18 @@ pub(super) struct Belief {
     pub mean: Vec<f64>,
     /// Row by row.
     covariance: Vec<f64>,
+    /// What ways have in common beside the problem, row by row: 1 for a way and itself.
+    kinship: Vec<f64>,
 }
 
 impl Belief {
     pub fn before<'a>(ways: impl Iterator<Item = (&'a Way, f64)>) -> Belief {
         let ways: Vec<(&Way, f64)> = ways.collect();
-        let pairs = ways.iter().flat_map(|a| ways.iter().map(move |b| a.1 * b.1 * likeness(a.0, b.0)));
-        Belief { covariance: pairs.collect(), mean: vec![0.0; ways.len()] }
+        let pairs = || ways.iter().flat_map(|a| ways.iter().map(move |b| (a, b)));
+        let kinship: Vec<f64> = pairs().map(|(a, b)| kinship(a.0, b.0)).collect();
+        let alike = kinship.iter().map(|kinship| SHARED + (1.0 - SHARED) * kinship);
+        let covariance = pairs().zip(alike).map(|((a, b), alike)| a.1 * b.1 * alike).collect();
+        Belief { covariance, kinship, mean: vec![0.0; ways.len()] }
     }
 
     pub fn variance(&self, way: usize) -> f64 {
@@ -59,17 +64,20 @@ impl Belief {
                 *covariance -= gain * b;
             }
         }
-        self.covariance[way * ways + way] += DRIFT * length;
+        let kin = &self.kinship[way * ways..][..ways];
+        for (row, a) in self.covariance.chunks_exact_mut(ways).zip(kin) {
+            row.iter_mut().zip(kin).for_each(|(covariance, b)| *covariance += DRIFT * length * a * b);
+        }
     }
 }
 
-/// The correlation of the errors of two ways.
-fn likeness(a: &Way, b: &Way) -> f64 {
+/// What two ways have in common beside the problem: 1 if all, 0 if they are of different families.
+fn kinship(a: &Way, b: &Way) -> f64 {
     if family(a) != family(b) {
-        return SHARED;
+        return 0.0;
     }
     let apart = place(a).into_iter().zip(place(b)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-    SHARED + (1.0 - SHARED) * (FAMILY + (1.0 - FAMILY) * (-apart / REACH).exp())
+    FAMILY + (1.0 - FAMILY) * (-apart / REACH).exp()
 }
 
 fn family(way: &Way) -> &str {
