@@ -77,7 +77,8 @@ impl Run {
     /// Progress and seconds of a round in the second half of the run.
     fn last_rate(&self) -> (f64, f64) {
         let last = self.rounds.len() - 1;
-        let half = (self.rounds.partition_point(|r| *r < 0.5 * self.rounds[last])).min(last.saturating_sub(1));
+        let half =
+            (self.rounds.partition_point(|r| *r < 0.5 * self.rounds[last])).min(last.saturating_sub(1));
         let rounds = self.rounds[last] - self.rounds[half];
         let rate = (self.progress[last] - self.progress[half]) / rounds;
         (rate.max(1e-9), (self.seconds[last] - self.seconds[half]) / rounds)
@@ -125,7 +126,11 @@ fn drive(
     let (mut forecasts, mut slowest_call) = (Vec::new(), 0.0_f64);
     let (mut place, mut since) = (0.0, 0.0);
     if verbose {
-        println!("    plan {:?} {:?}", plan.path.iter().map(|l| format!("{} {:.1e}", l.way.name(), l.until_error)).collect::<Vec<_>>(), plan.seconds);
+        println!(
+            "    plan {:?} {:?}",
+            plan.path.iter().map(|l| format!("{} {:.1e}", l.way.name(), l.until_error)).collect::<Vec<_>>(),
+            plan.seconds
+        );
     }
     while progress < -goal.ln() && rounds < 100_000 {
         let step = (SCORED * since).floor().max(1.0);
@@ -202,7 +207,11 @@ fn main() {
             let ways: Vec<Way> = runs
                 .keys()
                 .filter(|(algorithm, workers)| suits(algorithm, *workers))
-                .map(|(algorithm, workers)| Way { algorithm: algorithm.clone(), workers: *workers, passes: 1.0 })
+                .map(|(algorithm, workers)| Way {
+                    algorithm: algorithm.clone(),
+                    workers: *workers,
+                    passes: 1.0,
+                })
                 .collect();
             for goal in GOALS {
                 let reached = |(way, run): (&(String, usize), &Run)| Some((run.reached(goal)?, way.clone()));

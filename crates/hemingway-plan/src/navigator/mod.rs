@@ -37,6 +37,9 @@ const TWENTIETH: f64 = 1.644_853_6;
 const SURE: f64 = 1.281_551_6;
 /// A stretch of a run teaches something once it is so long, in e-folds of the error.
 const STRETCH: f64 = 0.1;
+/// Before the error is a tenth, where the priors' curves are guessed, a stretch counts less.
+const EARLY: f64 = 0.5;
+const EARLY_UNTIL: f64 = std::f64::consts::LN_10;
 /// With every switch the next has to gain so many times more.
 const RELUCTANCE: f64 = 1.5;
 /// And so many times more for every time that its way has been left before.
@@ -193,9 +196,9 @@ impl Navigator {
         let other = self.choose(&map, &belief, &|way| way != present)?;
         let stay = self.choose(&map, &belief, &|way| way == present);
         let to = other.route.first();
-        let needed = self.hysteresis
-            * RELUCTANCE.powi(self.switches as i32)
-            * REGRET.powi(self.left[to] as i32);
+        let needed = belief::tune("HYST", self.hysteresis)
+            * belief::tune("RELUCTANCE", RELUCTANCE).powi(self.switches as i32)
+            * belief::tune("REGRET", REGRET).powi(self.left[to] as i32);
         let gain = match &stay {
             None => other.route.seconds(),
             Some(stay) if other.keeps && !stay.keeps => stay.route.seconds() - other.route.seconds(),
@@ -233,6 +236,7 @@ impl Navigator {
         if made > 0.0 && foretold > 0.0 && seen > belief.mean[way] {
             let length = self.length(&belief, way, mark_progress, progress, made);
             belief.observe(way, seen, length, made);
+            belief.see_near(way, progress, seen, length);
         }
         belief
     }
@@ -242,7 +246,9 @@ impl Navigator {
         let foretold = self.grid.at(curve, to) - self.grid.at(curve, from);
         if rounds > 0.0 && foretold > 0.0 && foretold.is_finite() {
             let length = self.length(&self.belief, way, from, to, rounds);
-            self.belief.observe(way, (rounds / foretold).ln(), length, rounds);
+            let seen = (rounds / foretold).ln();
+            self.belief.observe(way, seen, length, rounds);
+            self.belief.see_near(way, to, seen, length);
         }
     }
 
@@ -250,7 +256,9 @@ impl Navigator {
     fn length(&self, belief: &Belief, way: usize, from: f64, to: f64, rounds: f64) -> f64 {
         let curve = &self.outlooks[way].rounds;
         let due = self.grid.at(curve, from) + rounds * (-belief.mean[way]).exp();
-        (to - from).max(self.grid.inverse(curve, due) - from)
+        let to = to.max(self.grid.inverse(curve, due));
+        let early = (to.min(EARLY_UNTIL) - from.min(EARLY_UNTIL)).max(0.0);
+        to - from - (1.0 - belief::tune("EARLY", EARLY)) * early
     }
 
     fn arrived(&self) -> bool {
@@ -262,8 +270,14 @@ impl Navigator {
         let now = self.present.progress;
         let nodes: Vec<f64> = std::iter::once(now).chain(self.grid.ahead(now)).collect();
         let believed = |(way, outlook): (usize, &Outlook)| {
-            let factor = (belief.mean[way] + self.caution() * belief.deviation(way)).exp();
-            nodes.iter().map(|x| factor * self.grid.at(&outlook.rounds, *x)).collect()
+            let caution = self.caution(belief.deviation(way)).exp();
+            let mut total = 0.0;
+            let steps = nodes.windows(2).map(|pair| {
+                let prior = self.grid.at(&outlook.rounds, pair[1]) - self.grid.at(&outlook.rounds, pair[0]);
+                total += caution * prior * belief.at(way, 0.5 * (pair[0] + pair[1])).exp();
+                total
+            });
+            std::iter::once(0.0).chain(steps).collect()
         };
         let switch = |(way, outlook): (usize, &Outlook)| match self.present.way {
             Some(present) if present != way => outlook.switch,
@@ -279,10 +293,10 @@ impl Navigator {
 
     /// Standard deviations by which a way is held to be slower than in the middle. On average a run is not as slow as
     /// the average of a way's distribution: where a way turns out to be slow, it is left.
-    fn caution(&self) -> f64 {
+    fn caution(&self, deviation: f64) -> f64 {
         match self.asked.risk {
-            Risk::Expected => 0.0,
-            Risk::Quantile(share) => deviations(share),
+            Risk::Expected => belief::tune("CAUTION", 0.0) * deviation.min(belief::tune("CAP", 1.0)).powi(2),
+            Risk::Quantile(share) => deviations(share) * deviation,
         }
     }
 
@@ -402,7 +416,7 @@ impl Navigator {
         let leg = |leg: &route::RouteLeg| Leg { way: way(leg.way), until_error: (-leg.until).exp() };
         let half = TWENTIETH * self.deviation(route, belief);
         // The route was found with caution; in the middle it is quicker.
-        let middle = (-self.caution() * self.deviation(route, belief)).exp();
+        let middle = (-self.caution(self.deviation(route, belief))).exp();
         let spread = |value: f64| Estimate {
             low: value * middle * (-half).exp(),
             mean: value * middle,
@@ -423,7 +437,8 @@ impl Navigator {
     /// The error at the end of a route to a deadline: its last leg gets further or less far.
     fn error_at_end(&self, route: &Route, belief: &Belief) -> Estimate {
         let last = route.legs[route.legs.len() - 1];
-        let reached = |deviations: f64| self.error_after(last.way, belief, last.from, last.rounds, deviations);
+        let reached =
+            |deviations: f64| self.error_after(last.way, belief, last.from, last.rounds, deviations);
         Estimate { low: reached(-TWENTIETH), mean: reached(0.0), high: reached(TWENTIETH) }
     }
 
@@ -455,14 +470,14 @@ impl Navigator {
         };
         let seconds = (goal && left.is_finite()).then(|| spread(left * per_round));
         let error = time.map(|time| {
-            let reached =
-                |deviations: f64| self.error_after(way, belief, now, time / per_round, deviations);
+            let reached = |deviations: f64| self.error_after(way, belief, now, time / per_round, deviations);
             Estimate { low: reached(-TWENTIETH), mean: reached(0.0), high: reached(TWENTIETH) }
         });
         let price = outlook.price;
         let paid = seconds.as_ref().map(|seconds| seconds.mean).or(time);
         Candidate {
-            local_steps: (passes != 1.0).then(|| (passes * self.rows as f64 / workers as f64).ceil() as usize),
+            local_steps: (passes != 1.0)
+                .then(|| (passes * self.rows as f64 / workers as f64).ceil() as usize),
             algorithm,
             workers,
             rounds,
@@ -477,5 +492,11 @@ impl Navigator {
 
 /// ln 1/e, at least 0; an error that is not certified is no progress.
 fn progress_of(error: f64) -> f64 {
-    if error > 0.0 { (-error.ln()).max(0.0) } else if error == 0.0 { f64::MAX.ln() } else { 0.0 }
+    if error > 0.0 {
+        (-error.ln()).max(0.0)
+    } else if error == 0.0 {
+        f64::MAX.ln()
+    } else {
+        0.0
+    }
 }

@@ -67,7 +67,8 @@ impl Map {
     pub fn cheapest(&self, weight: &[f64], first: &dyn Fn(usize) -> bool) -> Option<Route> {
         let last = self.nodes.len() - 1;
         let stages = self.stages(STAGES, weight, first);
-        let best = (0..stages.len()).min_by(|a, b| stages[*a].cost[last].total_cmp(&stages[*b].cost[last]))?;
+        let best =
+            (0..stages.len()).min_by(|a, b| stages[*a].cost[last].total_cmp(&stages[*b].cost[last]))?;
         let cost = stages[best].cost[last];
         cost.is_finite().then(|| Route { legs: self.legs(&stages[..=best], last), cost })
     }

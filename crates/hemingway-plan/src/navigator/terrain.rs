@@ -75,9 +75,8 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Nothing for a way that the priors do not know.
     pub fn of(terrain: &Terrain, way: Way, grid: &Grid) -> Option<Outlook> {
-        let estimate = |error: f64| {
-            prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error)
-        };
+        let estimate =
+            |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
         let (seconds, tenth) = (terrain.seconds(&way, &terrain.cluster)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());
         let deviation = {
@@ -94,7 +93,7 @@ impl Outlook {
             most
         });
         let mut rounds: Vec<f64> = rounds.collect();
-        if !matches!(way.algorithm.as_str(), "l-bfgs" | "newton") {
+        if way.is_steady() {
             bend(&mut rounds);
         }
         Some(Outlook {
@@ -115,7 +114,9 @@ fn bend(curve: &mut [f64]) {
     let mut corner = 0;
     while corner + 1 < curve.len() {
         let slope = |to: usize| (curve[to] - curve[corner]) / (to - corner) as f64;
-        let Some(next) = (corner + 1..curve.len()).min_by(|a, b| slope(*a).total_cmp(&slope(*b))) else { return };
+        let Some(next) = (corner + 1..curve.len()).min_by(|a, b| slope(*a).total_cmp(&slope(*b))) else {
+            return;
+        };
         let (from, slope) = (curve[corner], slope(next));
         if !slope.is_finite() {
             return;
