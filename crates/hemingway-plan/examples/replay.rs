@@ -46,7 +46,9 @@ impl Run {
         let mut run = Run { rounds: vec![0.0], progress: vec![0.0], seconds: vec![0.0] };
         let mut best = 0.0_f64;
         for point in &line.points {
-            best = best.max(-point[1].unwrap_or(f64::INFINITY).ln());
+            // Without a lower bound the error in the table is relative to the start, and not to be compared.
+            let bounded = point[3].is_some_and(|bound| bound > 0.0);
+            best = best.max(-point[1].filter(|_| bounded).unwrap_or(f64::INFINITY).ln());
             run.rounds.push(point[0].expect("a round"));
             run.progress.push(best);
             run.seconds.push(point[4 + cluster].expect("seconds"));

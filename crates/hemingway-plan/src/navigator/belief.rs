@@ -107,10 +107,15 @@ impl Belief {
         }
     }
 
+    /// The variance of what a stretch of `length` e-folds shows.
+    pub fn noise(&self, way: usize, length: f64, rounds: f64) -> f64 {
+        let shape = if self.steady[way] { SHAPE() } else { tune("UNSTEADY", 1.0) };
+        shape * shape / length.max(1e-3) + tune("ROUNDING", 0.1) / (rounds * rounds).max(1.0)
+    }
+
     /// A stretch of `length` e-folds of a way took exp `seen` times the rounds of the prior, rounding aside.
     pub fn observe(&mut self, way: usize, seen: f64, length: f64, rounds: f64) {
-        let shape = if self.steady[way] { SHAPE() } else { tune("UNSTEADY", 1.0) };
-        let noise = shape * shape / length.max(1e-3) + tune("ROUNDING", 0.1) / (rounds * rounds).max(1.0);
+        let noise = self.noise(way, length, rounds);
         let total = self.variance(way) + noise;
         let ways = self.mean.len();
         let gains: Vec<f64> = (0..ways).map(|other| self.between(other, way) / total).collect();
@@ -141,7 +146,7 @@ fn kinship(a: &Way, b: &Way) -> f64 {
 fn family(way: &Way) -> &str {
     match way.algorithm.as_str() {
         "cocoa-plus" => "cocoa",
-        "minibatch-sgd" => "local-sgd",
+        "local-sgd" if tune("LOCAL", 1.0) > 0.0 => "cocoa",
         other => other,
     }
 }
@@ -152,7 +157,8 @@ fn place(way: &Way) -> [f64; 3] {
     let workers = (way.workers.max(1) as f64).ln();
     match way.algorithm.as_str() {
         "gradient-descent" | "l-bfgs" | "newton" => [0.0; 3],
-        "minibatch-sgd" => [0.0, 0.0, 4.0],
+        "local-sgd" => [workers, way.passes.ln(), -2.0],
+        "minibatch-sgd" => [0.0; 3],
         "cocoa-plus" => [workers, way.passes.ln(), workers / 2.0],
         _ => [workers, way.passes.ln(), 0.0],
     }

@@ -17,6 +17,7 @@ mod belief;
 mod pace;
 mod route;
 mod terrain;
+mod trial;
 mod way;
 
 use hemingway_train::Cluster;
@@ -175,7 +176,19 @@ impl Navigator {
     /// The way to begin with, or to go on with, and the path from the present error on.
     pub fn plan(&self) -> Option<Plan> {
         let belief = self.believed();
-        let choice = self.choose(&self.map(&belief), &belief, &|_| true)?;
+        let map = self.map(&belief);
+        let mut choice = self.choose(&map, &belief, &|_| true)?;
+        if belief::tune("KG", 1.0) > 0.0 && self.asked.error.is_some() {
+            let values = trial::values(&map, &belief, &self.weights(), Some(choice.route.first()));
+            let first = values[choice.route.first()];
+            if let Some(way) = (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b]))
+                && values[way] < (1.0 - belief::tune("KGH", self.hysteresis)) * first
+                && let Some(tried) = self.choose(&map, &belief, &|first| first == way)
+                && tried.keeps
+            {
+                choice = tried;
+            }
+        }
         choice.keeps.then(|| self.told(&choice.route, &belief))
     }
 
@@ -206,7 +219,7 @@ impl Navigator {
             Some(stay) => {
                 let (gain, whole) = self.gain(&map, stay, &other);
                 if gain <= needed * whole {
-                    return None;
+                    return if belief::tune("KG", 1.0) > 1.0 { self.worth_a_trial(&map, &belief, present) } else { None };
                 }
                 gain
             }
@@ -257,8 +270,7 @@ impl Navigator {
         let curve = &self.outlooks[way].rounds;
         let due = self.grid.at(curve, from) + rounds * (-belief.mean[way]).exp();
         let to = to.max(self.grid.inverse(curve, due));
-        let early = (to.min(EARLY_UNTIL) - from.min(EARLY_UNTIL)).max(0.0);
-        to - from - (1.0 - belief::tune("EARLY", EARLY)) * early
+        taught(from, to)
     }
 
     fn arrived(&self) -> bool {
@@ -270,7 +282,15 @@ impl Navigator {
         let now = self.present.progress;
         let nodes: Vec<f64> = std::iter::once(now).chain(self.grid.ahead(now)).collect();
         let believed = |(way, outlook): (usize, &Outlook)| {
-            let caution = self.caution(belief.deviation(way)).exp();
+            let ahead = (self.grid.end() - now).max(0.1);
+            let entry = match self.present.way {
+                Some(present) if present != way => {
+                    let shape = if outlook.way.is_steady() { 0.5 } else { 1.0 };
+                    belief::tune("ENTRY", 1.0) * shape * shape / ahead
+                }
+                _ => 0.0,
+            };
+            let caution = self.caution((belief.variance(way) + entry).sqrt()).exp();
             let mut total = 0.0;
             let steps = nodes.windows(2).map(|pair| {
                 let prior = self.grid.at(&outlook.rounds, pair[1]) - self.grid.at(&outlook.rounds, pair[0]);
@@ -287,6 +307,7 @@ impl Navigator {
             rounds: self.outlooks.iter().enumerate().map(believed).collect(),
             seconds: seconds_per_round(&self.outlooks, &self.paces),
             switch: self.outlooks.iter().enumerate().map(switch).collect(),
+            switch_to: self.outlooks.iter().map(|outlook| outlook.switch).collect(),
             nodes,
         }
     }
@@ -358,6 +379,31 @@ impl Navigator {
         let keeps = within.is_none_or(|within| self.present.seconds + at_worst * seconds <= within)
             && budget.is_none_or(|budget| self.present.money + at_worst * money <= budget);
         Choice { cost: if cheapest { money } else { seconds }, route, keeps }
+    }
+
+    /// What a second of each way costs.
+    fn weights(&self) -> Vec<f64> {
+        let weight = |outlook: &Outlook| match outlook.price {
+            Some(price) if self.asked.cheapest => price,
+            None if self.asked.cheapest || self.asked.budget.is_some() => f64::INFINITY,
+            _ => 1.0,
+        };
+        self.outlooks.iter().map(weight).collect()
+    }
+
+    fn worth_a_trial(&self, map: &Map, belief: &Belief, present: usize) -> Option<Switch> {
+        self.asked.error?;
+        let values = trial::values(map, belief, &self.weights(), Some(present));
+        let way = (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b]))?;
+        let needed = belief::tune("KGH", self.hysteresis)
+            * belief::tune("RELUCTANCE", RELUCTANCE).powi(self.switches as i32)
+            * belief::tune("REGRET", REGRET).powi(self.left[way] as i32);
+        let gain = values[present] - values[way];
+        (gain > needed * values[present]).then(|| Switch {
+            to: self.outlooks[way].way.clone(),
+            gain_seconds: gain,
+            reason: format!("{} is worth a trial", self.outlooks[way].way.name()),
+        })
     }
 
     /// The standard deviation of the logarithm of a route's time.
@@ -488,6 +534,12 @@ impl Navigator {
             warning: None,
         }
     }
+}
+
+/// How much a stretch of progress counts as evidence, in e-folds.
+fn taught(from: f64, to: f64) -> f64 {
+    let early = (to.min(EARLY_UNTIL) - from.min(EARLY_UNTIL)).max(0.0);
+    to - from - (1.0 - belief::tune("EARLY", EARLY)) * early
 }
 
 /// ln 1/e, at least 0; an error that is not certified is no progress.

@@ -11,6 +11,9 @@ use crate::{Glance, prior};
 
 /// Where the prior of rounds begins.
 const TENTH: f64 = 0.1;
+/// Methods that learn the curvature have no lower bound to show until they are near: the share of their rounds to an
+/// error of a tenth in which nothing is certified.
+const SILENT: f64 = 0.6;
 /// Nodes of the grid.
 const NODES: usize = 41;
 /// The smallest error of interest where none is asked for.
@@ -83,18 +86,26 @@ impl Outlook {
             let widest = last.as_ref().unwrap_or(&tenth);
             (widest.high / widest.mean).ln() / TWENTIETH
         };
+        // Of the rounds to a tenth, the share that is made at this part of the way.
+        let share = |part: f64| match way.is_steady() {
+            false if part > 0.0 => { let s = super::belief::tune("SILENT", SILENT); s + (1.0 - s) * part },
+            _ => part,
+        };
         let mut most = 0.0_f64;
         let rounds = grid.errors().map(|error| {
             let rounds = match error {
-                error if error >= TENTH => tenth.mean * error.ln() / TENTH.ln(),
+                error if error >= TENTH => tenth.mean * share(error.ln() / TENTH.ln()),
                 error => estimate(error).map_or(f64::INFINITY, |estimate| estimate.mean),
             };
             most = most.max(rounds);
             most
         });
         let mut rounds: Vec<f64> = rounds.collect();
-        if way.is_steady() {
-            bend(&mut rounds);
+        let mut bent = rounds.clone();
+        bend(&mut bent);
+        let share = if way.is_steady() { 1.0 } else { super::belief::tune("BEND", 0.0) };
+        for (rounds, bent) in rounds.iter_mut().zip(bent) {
+            *rounds += share * (bent - *rounds);
         }
         Some(Outlook {
             rounds,
