@@ -17,6 +17,7 @@ mod belief;
 mod pace;
 mod route;
 mod terrain;
+mod trial;
 mod way;
 
 use hemingway_train::Cluster;
@@ -37,6 +38,9 @@ const TWENTIETH: f64 = 1.644_853_6;
 const SURE: f64 = 1.281_551_6;
 /// A stretch of a run teaches something once it is so long, in e-folds of the error.
 const STRETCH: f64 = 0.1;
+/// Before the error is a tenth, where the priors' curves are guessed, a stretch counts less.
+const EARLY: f64 = 0.5;
+const EARLY_UNTIL: f64 = std::f64::consts::LN_10;
 /// With every switch the next has to gain so many times more.
 const RELUCTANCE: f64 = 1.5;
 /// And so many times more for every time that its way has been left before.
@@ -172,7 +176,19 @@ impl Navigator {
     /// The way to begin with, or to go on with, and the path from the present error on.
     pub fn plan(&self) -> Option<Plan> {
         let belief = self.believed();
-        let choice = self.choose(&self.map(&belief), &belief, &|_| true)?;
+        let map = self.map(&belief);
+        let mut choice = self.choose(&map, &belief, &|_| true)?;
+        if belief::tune("KG", 1.0) > 0.0 && self.asked.error.is_some() {
+            let values = trial::values(&map, &belief, &self.weights(), Some(choice.route.first()));
+            let first = values[choice.route.first()];
+            if let Some(way) = (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b]))
+                && values[way] < (1.0 - belief::tune("KGH", self.hysteresis)) * first
+                && let Some(tried) = self.choose(&map, &belief, &|first| first == way)
+                && tried.keeps
+            {
+                choice = tried;
+            }
+        }
         choice.keeps.then(|| self.told(&choice.route, &belief))
     }
 
@@ -193,9 +209,9 @@ impl Navigator {
         let other = self.choose(&map, &belief, &|way| way != present)?;
         let stay = self.choose(&map, &belief, &|way| way == present);
         let to = other.route.first();
-        let needed = self.hysteresis
-            * RELUCTANCE.powi(self.switches as i32)
-            * REGRET.powi(self.left[to] as i32);
+        let needed = belief::tune("HYST", self.hysteresis)
+            * belief::tune("RELUCTANCE", RELUCTANCE).powi(self.switches as i32)
+            * belief::tune("REGRET", REGRET).powi(self.left[to] as i32);
         let gain = match &stay {
             None => other.route.seconds(),
             Some(stay) if other.keeps && !stay.keeps => stay.route.seconds() - other.route.seconds(),
@@ -203,7 +219,7 @@ impl Navigator {
             Some(stay) => {
                 let (gain, whole) = self.gain(&map, stay, &other);
                 if gain <= needed * whole {
-                    return None;
+                    return if belief::tune("KG", 1.0) > 1.0 { self.worth_a_trial(&map, &belief, present) } else { None };
                 }
                 gain
             }
@@ -233,6 +249,7 @@ impl Navigator {
         if made > 0.0 && foretold > 0.0 && seen > belief.mean[way] {
             let length = self.length(&belief, way, mark_progress, progress, made);
             belief.observe(way, seen, length, made);
+            belief.see_near(way, progress, seen, length);
         }
         belief
     }
@@ -242,7 +259,9 @@ impl Navigator {
         let foretold = self.grid.at(curve, to) - self.grid.at(curve, from);
         if rounds > 0.0 && foretold > 0.0 && foretold.is_finite() {
             let length = self.length(&self.belief, way, from, to, rounds);
-            self.belief.observe(way, (rounds / foretold).ln(), length, rounds);
+            let seen = (rounds / foretold).ln();
+            self.belief.observe(way, seen, length, rounds);
+            self.belief.see_near(way, to, seen, length);
         }
     }
 
@@ -250,7 +269,8 @@ impl Navigator {
     fn length(&self, belief: &Belief, way: usize, from: f64, to: f64, rounds: f64) -> f64 {
         let curve = &self.outlooks[way].rounds;
         let due = self.grid.at(curve, from) + rounds * (-belief.mean[way]).exp();
-        (to - from).max(self.grid.inverse(curve, due) - from)
+        let to = to.max(self.grid.inverse(curve, due));
+        taught(from, to)
     }
 
     fn arrived(&self) -> bool {
@@ -262,8 +282,22 @@ impl Navigator {
         let now = self.present.progress;
         let nodes: Vec<f64> = std::iter::once(now).chain(self.grid.ahead(now)).collect();
         let believed = |(way, outlook): (usize, &Outlook)| {
-            let factor = (belief.mean[way] + self.caution() * belief.deviation(way)).exp();
-            nodes.iter().map(|x| factor * self.grid.at(&outlook.rounds, *x)).collect()
+            let ahead = (self.grid.end() - now).max(0.1);
+            let entry = match self.present.way {
+                Some(present) if present != way => {
+                    let shape = if outlook.way.is_steady() { 0.5 } else { 1.0 };
+                    belief::tune("ENTRY", 1.0) * shape * shape / ahead
+                }
+                _ => 0.0,
+            };
+            let caution = self.caution((belief.variance(way) + entry).sqrt()).exp();
+            let mut total = 0.0;
+            let steps = nodes.windows(2).map(|pair| {
+                let prior = self.grid.at(&outlook.rounds, pair[1]) - self.grid.at(&outlook.rounds, pair[0]);
+                total += caution * prior * belief.at(way, 0.5 * (pair[0] + pair[1])).exp();
+                total
+            });
+            std::iter::once(0.0).chain(steps).collect()
         };
         let switch = |(way, outlook): (usize, &Outlook)| match self.present.way {
             Some(present) if present != way => outlook.switch,
@@ -273,16 +307,17 @@ impl Navigator {
             rounds: self.outlooks.iter().enumerate().map(believed).collect(),
             seconds: seconds_per_round(&self.outlooks, &self.paces),
             switch: self.outlooks.iter().enumerate().map(switch).collect(),
+            switch_to: self.outlooks.iter().map(|outlook| outlook.switch).collect(),
             nodes,
         }
     }
 
     /// Standard deviations by which a way is held to be slower than in the middle. On average a run is not as slow as
     /// the average of a way's distribution: where a way turns out to be slow, it is left.
-    fn caution(&self) -> f64 {
+    fn caution(&self, deviation: f64) -> f64 {
         match self.asked.risk {
-            Risk::Expected => 0.0,
-            Risk::Quantile(share) => deviations(share),
+            Risk::Expected => belief::tune("CAUTION", 0.0) * deviation.min(belief::tune("CAP", 1.0)).powi(2),
+            Risk::Quantile(share) => deviations(share) * deviation,
         }
     }
 
@@ -346,6 +381,31 @@ impl Navigator {
         Choice { cost: if cheapest { money } else { seconds }, route, keeps }
     }
 
+    /// What a second of each way costs.
+    fn weights(&self) -> Vec<f64> {
+        let weight = |outlook: &Outlook| match outlook.price {
+            Some(price) if self.asked.cheapest => price,
+            None if self.asked.cheapest || self.asked.budget.is_some() => f64::INFINITY,
+            _ => 1.0,
+        };
+        self.outlooks.iter().map(weight).collect()
+    }
+
+    fn worth_a_trial(&self, map: &Map, belief: &Belief, present: usize) -> Option<Switch> {
+        self.asked.error?;
+        let values = trial::values(map, belief, &self.weights(), Some(present));
+        let way = (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b]))?;
+        let needed = belief::tune("KGH", self.hysteresis)
+            * belief::tune("RELUCTANCE", RELUCTANCE).powi(self.switches as i32)
+            * belief::tune("REGRET", REGRET).powi(self.left[way] as i32);
+        let gain = values[present] - values[way];
+        (gain > needed * values[present]).then(|| Switch {
+            to: self.outlooks[way].way.clone(),
+            gain_seconds: gain,
+            reason: format!("{} is worth a trial", self.outlooks[way].way.name()),
+        })
+    }
+
     /// The standard deviation of the logarithm of a route's time.
     fn deviation(&self, route: &Route, belief: &Belief) -> f64 {
         let whole = route.seconds().max(f64::MIN_POSITIVE);
@@ -402,7 +462,7 @@ impl Navigator {
         let leg = |leg: &route::RouteLeg| Leg { way: way(leg.way), until_error: (-leg.until).exp() };
         let half = TWENTIETH * self.deviation(route, belief);
         // The route was found with caution; in the middle it is quicker.
-        let middle = (-self.caution() * self.deviation(route, belief)).exp();
+        let middle = (-self.caution(self.deviation(route, belief))).exp();
         let spread = |value: f64| Estimate {
             low: value * middle * (-half).exp(),
             mean: value * middle,
@@ -423,7 +483,8 @@ impl Navigator {
     /// The error at the end of a route to a deadline: its last leg gets further or less far.
     fn error_at_end(&self, route: &Route, belief: &Belief) -> Estimate {
         let last = route.legs[route.legs.len() - 1];
-        let reached = |deviations: f64| self.error_after(last.way, belief, last.from, last.rounds, deviations);
+        let reached =
+            |deviations: f64| self.error_after(last.way, belief, last.from, last.rounds, deviations);
         Estimate { low: reached(-TWENTIETH), mean: reached(0.0), high: reached(TWENTIETH) }
     }
 
@@ -455,14 +516,14 @@ impl Navigator {
         };
         let seconds = (goal && left.is_finite()).then(|| spread(left * per_round));
         let error = time.map(|time| {
-            let reached =
-                |deviations: f64| self.error_after(way, belief, now, time / per_round, deviations);
+            let reached = |deviations: f64| self.error_after(way, belief, now, time / per_round, deviations);
             Estimate { low: reached(-TWENTIETH), mean: reached(0.0), high: reached(TWENTIETH) }
         });
         let price = outlook.price;
         let paid = seconds.as_ref().map(|seconds| seconds.mean).or(time);
         Candidate {
-            local_steps: (passes != 1.0).then(|| (passes * self.rows as f64 / workers as f64).ceil() as usize),
+            local_steps: (passes != 1.0)
+                .then(|| (passes * self.rows as f64 / workers as f64).ceil() as usize),
             algorithm,
             workers,
             rounds,
@@ -475,7 +536,19 @@ impl Navigator {
     }
 }
 
+/// How much a stretch of progress counts as evidence, in e-folds.
+fn taught(from: f64, to: f64) -> f64 {
+    let early = (to.min(EARLY_UNTIL) - from.min(EARLY_UNTIL)).max(0.0);
+    to - from - (1.0 - belief::tune("EARLY", EARLY)) * early
+}
+
 /// ln 1/e, at least 0; an error that is not certified is no progress.
 fn progress_of(error: f64) -> f64 {
-    if error > 0.0 { (-error.ln()).max(0.0) } else if error == 0.0 { f64::MAX.ln() } else { 0.0 }
+    if error > 0.0 {
+        (-error.ln()).max(0.0)
+    } else if error == 0.0 {
+        f64::MAX.ln()
+    } else {
+        0.0
+    }
 }

@@ -21,6 +21,8 @@ pub(super) struct Map {
     pub seconds: Vec<f64>,
     /// For each way, seconds until it can begin.
     pub switch: Vec<f64>,
+    /// For each way, seconds until it can begin once another has begun.
+    pub switch_to: Vec<f64>,
 }
 
 /// Ways in sequence, each with the progress at which it ends.
@@ -67,7 +69,8 @@ impl Map {
     pub fn cheapest(&self, weight: &[f64], first: &dyn Fn(usize) -> bool) -> Option<Route> {
         let last = self.nodes.len() - 1;
         let stages = self.stages(STAGES, weight, first);
-        let best = (0..stages.len()).min_by(|a, b| stages[*a].cost[last].total_cmp(&stages[*b].cost[last]))?;
+        let best =
+            (0..stages.len()).min_by(|a, b| stages[*a].cost[last].total_cmp(&stages[*b].cost[last]))?;
         let cost = stages[best].cost[last];
         cost.is_finite().then(|| Route { legs: self.legs(&stages[..=best], last), cost })
     }
@@ -110,6 +113,19 @@ impl Map {
         let until = self.progress(curve, curve[node] + rounds);
         legs.push(RouteLeg { way, from: self.nodes[node], until, rounds, seconds });
         Route { legs, cost: -until }
+    }
+
+    /// How far a way gets with so many rounds after those it takes to some progress.
+    pub fn progress_after(&self, way: usize, from: f64, rounds: f64) -> f64 {
+        self.progress(&self.rounds[way], from + rounds)
+    }
+
+    /// Rounds of a way from the start to some progress ahead.
+    pub fn rounds_at(&self, way: usize, progress: f64) -> f64 {
+        let node = self.nodes.partition_point(|at| *at <= progress).clamp(1, self.nodes.len() - 1);
+        let (low, high) = (self.rounds[way][node - 1], self.rounds[way][node]);
+        let part = (progress - self.nodes[node - 1]) / (self.nodes[node] - self.nodes[node - 1]);
+        if part > 0.0 { low + part.min(1.0) * (high - low) } else { low }
     }
 
     /// Where a way's rounds are so many.

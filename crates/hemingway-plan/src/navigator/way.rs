@@ -20,6 +20,12 @@ impl Way {
     pub fn name(&self) -> String {
         format!("{} on {} worker{}", self.algorithm, self.workers, if self.workers == 1 { "" } else { "s" })
     }
+
+    /// Whether each round does about as much as the one before. Methods that learn the curvature do not: they dawdle
+    /// first and hurry later.
+    pub(super) fn is_steady(&self) -> bool {
+        !matches!(self.algorithm.as_str(), "l-bfgs" | "newton")
+    }
 }
 
 /// A part of a path.

@@ -31,7 +31,8 @@ pub fn unsuited(glance: &Glance, algorithm: &str) -> Option<String> {
                 .to_owned(),
         ),
         "l-bfgs" if hinge => Some(
-            "the hinge has corners: it takes subgradients there, which guarantees nothing, and mostly stalls".to_owned(),
+            "the hinge has corners: it takes subgradients there, which guarantees nothing, and mostly stalls"
+                .to_owned(),
         ),
         "minibatch-sgd" if hinge => Some(
             "its noise hides the optimum: one run in nine came below an error of 1e-3, and none on real data"
