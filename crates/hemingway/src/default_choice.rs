@@ -76,16 +76,8 @@ impl Choice {
     /// Goes this way on data of so many rows, with the hyperparameters that the user gave.
     pub(crate) fn go(&mut self, way: &Way, rows: usize, given: Parameters) {
         (self.algorithm, self.workers, self.parameters) = (way.algorithm.clone(), way.workers, given);
-        if way.passes != 1.0 {
-            self.parameters.local_steps = Some(steps_of(way, rows));
-        }
+        self.parameters.local_steps = way.local_steps(rows).or(given.local_steps);
     }
-}
-
-/// Local steps of a round that visits a worker's rows so many times.
-fn steps_of(way: &Way, rows: usize) -> usize {
-    let share = (rows as f64 / way.workers.max(1) as f64).ceil();
-    ((way.passes * share).round() as usize).max(1)
 }
 
 /// Fills in what the request leaves open. The cluster is read from its file, or left for the session to measure.

@@ -85,12 +85,12 @@ impl Situation<'_> {
         let navigator = self.navigator(&asked, cluster.clone(), ways.clone(), &memory);
         let mut warnings: Vec<String> = too_small(&asked).into_iter().collect();
         let mut decision = decide(navigator.candidates(), &asked);
-        let mut route = self.route(&navigator, &decision);
+        let mut route = navigator.plan();
         let mut follower = navigator;
         if route.is_none() {
             let (fallback, warning) = self.fall_back(&asked, cluster.clone(), ways, &memory, &decision)?;
             warnings.push(warning);
-            route = fallback.forecast();
+            route = fallback.nearest();
             follower = fallback;
         }
         let way = route.as_ref().map(|plan| plan.first.clone());
@@ -143,26 +143,6 @@ impl Situation<'_> {
         navigator
     }
 
-    /// The path to follow; the best single way where the run may not change it.
-    fn route(&self, navigator: &Navigator, decision: &Decision) -> Option<Plan> {
-        if self.request.planning.adapt {
-            return navigator.plan();
-        }
-        decision.plan.as_ref().map(|plan| self.alone(plan))
-    }
-
-    fn alone(&self, plan: &Candidate) -> Plan {
-        let way = self.way_of(plan);
-        let until_error = self.request.requirement(&self.choice.stop).error.unwrap_or(0.0);
-        let nothing = hemingway_plan::Estimate { low: 0.0, mean: 0.0, high: 0.0 };
-        Plan {
-            first: way.clone(),
-            path: vec![Leg { way, until_error }],
-            seconds: plan.seconds.clone().unwrap_or_else(|| nothing.clone()),
-            error: plan.error.clone(),
-            rounds: plan.rounds.clone().unwrap_or(nothing),
-        }
-    }
 
     fn way_of(&self, plan: &Candidate) -> Way {
         let share = (self.data.rows as f64 / plan.workers as f64).ceil().max(1.0);
@@ -243,12 +223,10 @@ impl Situation<'_> {
             price: None,
             warning: None,
         });
-        let timed = route.seconds.mean > 0.0;
         decision.plan = Some(Candidate {
-            price: first.price_per_second.map(|price| price * route.seconds.mean).filter(|_| timed).or(first.price),
-            rounds: Some(route.rounds),
-            seconds: if timed { Some(route.seconds) } else { first.seconds },
-            error: route.error.or(first.error),
+            rounds: route.rounds,
+            seconds: route.seconds,
+            error: route.error,
             ..first
         });
         decision.alternatives = others;

@@ -9,11 +9,10 @@ use hemingway_train::{Cluster, Machine, Work};
 use super::Way;
 use crate::{Glance, prior};
 
-/// Where the prior of rounds begins.
+/// Where the prior of rounds begins,
 const TENTH: f64 = 0.1;
-/// Methods that learn the curvature have no lower bound to show until they are near: the share of their rounds to an
-/// error of a tenth in which nothing is certified.
-const SILENT: f64 = 0.6;
+/// in progress.
+pub(super) const BURNT_IN: f64 = std::f64::consts::LN_10;
 /// Nodes of the grid.
 const NODES: usize = 41;
 /// The smallest error of interest where none is asked for.
@@ -31,11 +30,11 @@ pub struct Terrain {
 }
 
 impl Terrain {
-    /// What a switch to a way is predicted to cost: the model goes to all workers, then each makes a pass over its rows
-    /// to set up its solver (predictions, or weights from duals), or two where a gradient is needed as well.
+    /// What a switch to a way is predicted to cost: the model goes to all workers, and where a gradient is needed each
+    /// makes two passes over its rows.
     pub fn switch_seconds(&self, way: &Way) -> f64 {
         let Glance { rows, features, .. } = self.glance;
-        let passes = if matches!(way.algorithm.as_str(), "l-bfgs" | "newton") { 2.0 } else { 1.0 };
+        let passes = if matches!(way.algorithm.as_str(), "l-bfgs" | "newton") { 2.0 } else { 0.0 };
         let values = passes * self.glance.nonzeros as f64 / way.workers.max(1) as f64;
         let work = match self.glance.is_dense() {
             true => Work { flops: 0.5 * values, bytes: 4.0 * values },
@@ -78,37 +77,26 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Nothing for a way that the priors do not know.
     pub fn of(terrain: &Terrain, way: Way, grid: &Grid) -> Option<Outlook> {
-        let estimate =
-            |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
+        let estimate = |error: f64| {
+            prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error)
+        };
         let (seconds, tenth) = (terrain.seconds(&way, &terrain.cluster)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());
         let deviation = {
             let widest = last.as_ref().unwrap_or(&tenth);
             (widest.high / widest.mean).ln() / TWENTIETH
         };
-        // Of the rounds to a tenth, the share that is made at this part of the way.
-        let share = |part: f64| match way.is_steady() {
-            false if part > 0.0 => { let s = super::belief::tune("SILENT", SILENT); s + (1.0 - s) * part },
-            _ => part,
-        };
         let mut most = 0.0_f64;
         let rounds = grid.errors().map(|error| {
             let rounds = match error {
-                error if error >= TENTH => tenth.mean * share(error.ln() / TENTH.ln()),
+                error if error >= TENTH => tenth.mean * error.ln() / TENTH.ln(),
                 error => estimate(error).map_or(f64::INFINITY, |estimate| estimate.mean),
             };
             most = most.max(rounds);
             most
         });
-        let mut rounds: Vec<f64> = rounds.collect();
-        let mut bent = rounds.clone();
-        bend(&mut bent);
-        let share = if way.is_steady() { 1.0 } else { super::belief::tune("BEND", 0.0) };
-        for (rounds, bent) in rounds.iter_mut().zip(bent) {
-            *rounds += share * (bent - *rounds);
-        }
         Some(Outlook {
-            rounds,
+            rounds: rounds.collect(),
             deviation,
             seconds,
             talking: terrain.talking(&way).min(seconds),
@@ -116,26 +104,6 @@ impl Outlook {
             price: terrain.cluster.price_per_second(way.workers),
             way,
         })
-    }
-}
-
-/// The largest convex curve below a curve that begins at 0: methods that do not learn the curvature get no faster on
-/// their way, but the prior, whose logarithm is a line, is too flat for that.
-fn bend(curve: &mut [f64]) {
-    let mut corner = 0;
-    while corner + 1 < curve.len() {
-        let slope = |to: usize| (curve[to] - curve[corner]) / (to - corner) as f64;
-        let Some(next) = (corner + 1..curve.len()).min_by(|a, b| slope(*a).total_cmp(&slope(*b))) else {
-            return;
-        };
-        let (from, slope) = (curve[corner], slope(next));
-        if !slope.is_finite() {
-            return;
-        }
-        for at in corner + 1..next {
-            curve[at] = from + slope * (at - corner) as f64;
-        }
-        corner = next;
     }
 }
 
@@ -164,13 +132,6 @@ impl Grid {
     fn errors(&self) -> impl Iterator<Item = f64> {
         let step = self.step;
         (0..NODES).map(move |node| (-step * node as f64).exp())
-    }
-
-    /// The nodes that are ahead of x by at least a little.
-    pub fn ahead(&self, x: f64) -> impl Iterator<Item = f64> {
-        let step = self.step;
-        let first = ((x / step + 0.01).floor() as usize + 1).min(NODES - 1);
-        (first..NODES).map(move |node| step * node as f64)
     }
 
     /// A curve that is given at the nodes, at x. Beyond the end it goes on as in the last step.

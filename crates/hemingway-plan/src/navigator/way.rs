@@ -21,10 +21,19 @@ impl Way {
         format!("{} on {} worker{}", self.algorithm, self.workers, if self.workers == 1 { "" } else { "s" })
     }
 
-    /// Whether each round does about as much as the one before. Methods that learn the curvature do not: they dawdle
-    /// first and hurry later.
-    pub(super) fn is_steady(&self) -> bool {
-        !matches!(self.algorithm.as_str(), "l-bfgs" | "newton")
+    /// Local steps of a round on data of so many rows, where it is not one pass.
+    pub fn local_steps(&self, rows: usize) -> Option<usize> {
+        let share = (rows as f64 / self.workers.max(1) as f64).ceil();
+        (self.passes != 1.0).then(|| ((self.passes * share).round() as usize).max(1))
+    }
+
+    /// Rounds that go by after a switch before it gets on as it would have by itself: curvature has to be learnt anew,
+    /// rows have to settle again.
+    pub(super) fn rounds_to_settle_in(&self) -> f64 {
+        match self.algorithm.as_str() {
+            "l-bfgs" => 3.0,
+            _ => 1.0,
+        }
     }
 }
 
@@ -44,12 +53,12 @@ pub struct Plan {
     pub first: Way,
     /// The ways in sequence.
     pub path: Vec<Leg>,
-    /// Seconds for the whole path.
-    pub seconds: Estimate,
+    /// Seconds for the whole path, where a goal is given.
+    pub seconds: Option<Estimate>,
     /// The error at the deadline, where no goal is given.
     pub error: Option<Estimate>,
     /// Rounds of the whole path.
-    pub rounds: Estimate,
+    pub rounds: Option<Estimate>,
 }
 
 /// Where a run is after a scored round.

@@ -151,9 +151,9 @@ impl Risk {
     pub fn of(self, estimate: &Estimate) -> f64 {
         match self {
             Risk::Quantile(share) => estimate.quantile(share),
-            // Of a log-normal, by the wider side.
+            // Of a log-normal, by the wider side. Whatever takes far longer than in the middle is given up before that.
             Risk::Expected if estimate.low > 0.0 && estimate.mean > 0.0 => {
-                let deviation = (estimate.high / estimate.mean).ln().max(0.0) / TWENTIETH;
+                let deviation = ((estimate.high / estimate.mean).ln().max(0.0) / TWENTIETH).min(1.0);
                 estimate.mean * (0.5 * deviation * deviation).exp()
             }
             Risk::Expected => estimate.mean,

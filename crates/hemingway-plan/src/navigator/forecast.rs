@@ -1,0 +1,143 @@
+//! What is left of a run under each way.
+
+use super::terrain::BURNT_IN;
+use super::{Belief, Navigator, Outlook, Present};
+use crate::distribution::deviations;
+use crate::{Candidate, Estimate, Risk};
+
+/// Half of a 90 % interval, in standard deviations.
+const TWENTIETH: f64 = 1.644_853_6;
+/// A deadline or a budget is thought to be kept if it is kept in nine cases of ten: standard deviations to that.
+const SURE: f64 = 1.281_551_6;
+/// A goal is met within a round, which is then made to its end.
+const LAST_ROUND: f64 = 0.5;
+/// However overdue it is, what is before the first tenth takes at least this share of its rounds.
+const ALMOST: f64 = 0.2;
+
+/// What is left of the run if it goes this way from here, a switch to it included.
+pub(super) struct Forecast {
+    pub way: usize,
+    /// Rounds to the goal, or in the time.
+    pub rounds: f64,
+    pub per_round: f64,
+    /// In the middle of what is believed.
+    pub seconds: f64,
+    /// The error at the deadline, in the middle.
+    pub error: f64,
+    /// The standard deviation of the logarithm of rounds to the goal.
+    pub deviation: f64,
+    /// Seconds, money, or error: what is asked to be small, in the sense of the risk that counts.
+    pub cost: f64,
+    /// Whether deadline and budget are thought to be kept.
+    pub keeps: bool,
+}
+
+impl Navigator {
+    pub(super) fn forecast(&self, way: usize, belief: &Belief, per_round: f64) -> Forecast {
+        let outlook = &self.outlooks[way];
+        let Present { progress, seconds: spent, money, .. } = self.present;
+        let begin = self.begin_seconds(way, per_round);
+        let deviation = belief.deviation(way);
+        let to_goal = self.rounds_left(way, belief.mean[way]);
+        let price = outlook.price;
+        match (self.asked.error, self.asked.within) {
+            (None, Some(within)) => {
+                let left = (within - spent).max(0.0);
+                let rounds = ((left - begin) / per_round).max(0.0).floor();
+                let after = |deviations: f64| self.error_after(way, belief, progress, rounds, deviations);
+                let keeps = self.asked.budget.is_none_or(|budget| {
+                    price.is_some_and(|price| money + price * left <= budget)
+                });
+                let cost = after(self.caution(1.0));
+                Forecast { way, rounds, per_round, seconds: left, error: after(0.0), deviation, cost, keeps }
+            }
+            _ => {
+                let seconds = begin + (to_goal + LAST_ROUND) * per_round;
+                let at_worst = begin + (to_goal * (SURE * deviation).exp() + LAST_ROUND) * per_round;
+                let keeps = self.asked.within.is_none_or(|within| spent + at_worst <= within)
+                    && self.asked.budget.is_none_or(|budget| {
+                        price.is_some_and(|price| money + price * at_worst <= budget)
+                    });
+                let weight = if self.asked.cheapest { price.unwrap_or(f64::INFINITY) } else { 1.0 };
+                let cost = weight * seconds * self.caution(deviation).exp();
+                Forecast { way, rounds: to_goal, per_round, seconds, error: 0.0, deviation, cost, keeps }
+            }
+        }
+    }
+
+    /// Seconds before the first round counts: the switch, and what the solver needs to find its feet.
+    fn begin_seconds(&self, way: usize, per_round: f64) -> f64 {
+        match self.present.way {
+            Some(present) if present != way => {
+                let Outlook { switch, way, .. } = &self.outlooks[way];
+                switch + way.rounds_to_settle_in() * per_round
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Rounds from here to the goal. Until its error is a tenth a run says little of where it is: what it takes to get
+    /// there is then counted from where the way began.
+    fn rounds_left(&self, way: usize, mean: f64) -> f64 {
+        let curve = &self.outlooks[way].rounds;
+        let at = |x: f64| self.grid.at(curve, x) * mean.exp();
+        let Present { progress, made, .. } = self.present;
+        let end = self.grid.end();
+        if self.present.way != Some(way) || progress >= BURNT_IN || end <= BURNT_IN {
+            return (at(end) - at(progress.min(end))).max(0.0);
+        }
+        let first = at(BURNT_IN);
+        (first - made).max(ALMOST * first) + at(end) - first
+    }
+
+    fn error_after(&self, way: usize, belief: &Belief, from: f64, rounds: f64, deviations: f64) -> f64 {
+        let curve = &self.outlooks[way].rounds;
+        let factor = (-belief.mean[way] - deviations * belief.deviation(way)).exp();
+        (-self.grid.inverse(curve, self.grid.at(curve, from) + rounds * factor).max(from)).exp()
+    }
+
+    /// By how much a way is held to be slower than in the middle, in the logarithm. A run that turns out to be slow is
+    /// left, so on average it is not as slow as the average of what is believed of its way.
+    fn caution(&self, deviation: f64) -> f64 {
+        match self.asked.risk {
+            Risk::Expected => 0.0,
+            Risk::Quantile(share) => deviations(share) * deviation,
+        }
+    }
+
+    /// A forecast as others see it.
+    pub(super) fn candidate(&self, forecast: &Forecast) -> Candidate {
+        let Forecast { way, rounds, per_round, seconds, deviation, .. } = *forecast;
+        let outlook = &self.outlooks[way];
+        let belief = self.believed();
+        let half = TWENTIETH * deviation;
+        let begin = seconds - (rounds + LAST_ROUND) * per_round;
+        let times = |factor: f64| begin + (rounds * factor + LAST_ROUND) * per_round;
+        let goal = self.asked.error.is_some();
+        let known = rounds.is_finite();
+        let fixed = |value: f64| Estimate { low: value, mean: value, high: value };
+        let spread = |of: &dyn Fn(f64) -> f64| Estimate { low: of((-half).exp()), mean: of(1.0), high: of(half.exp()) };
+        let after = |deviations: f64| {
+            self.error_after(way, &belief, self.present.progress, rounds, deviations)
+        };
+        let to_deadline = !goal && self.asked.within.is_some();
+        let error = (to_deadline && rounds >= 1.0)
+            .then(|| Estimate { low: after(-TWENTIETH), mean: after(0.0), high: after(TWENTIETH) });
+        let rounds = match goal {
+            true => known.then(|| spread(&|factor| (rounds * factor).max(1.0))),
+            false => to_deadline.then(|| fixed(rounds)),
+        };
+        let price = outlook.price;
+        Candidate {
+            local_steps: outlook.way.local_steps(self.rows),
+            algorithm: outlook.way.algorithm.clone(),
+            workers: outlook.way.workers,
+            rounds,
+            seconds: (goal && known).then(|| spread(&times)),
+            error,
+            price_per_second: price,
+            price: price.map(|price| price * seconds).filter(|price| price.is_finite()),
+            warning: None,
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Runs that are made up: a world in which every way makes a multiple of the prior's rounds.
+
+use std::collections::BTreeMap;
+
+use hemingway_train::{Loss, Machine, MachineType};
+
+use super::*;
+
+fn glance(loss: Loss) -> Glance {
+    Glance {
+        rows: 30_000,
+        features: 100,
+        nonzeros: 400_000,
+        mean_squared_norm: 10.0,
+        largest_squared_norm: 20.0,
+        common: 0.2,
+        rare_share: 0.3,
+        loss,
+        lambda: 1e-4,
+    }
+}
+
+fn cluster() -> Cluster {
+    let kind = MachineType {
+        name: "machine".into(),
+        count: 64,
+        speed: 1.0,
+        cores: 1,
+        memory: None,
+        price: Some(3600.0),
+    };
+    let here = Machine { flops: 2e7, bytes: 4e7 };
+    Cluster { machines: vec![kind], ..Cluster::of(here) }
+}
+
+fn ways(algorithms: &[&str]) -> Vec<Way> {
+    let each = |algorithm: &&str| {
+        let algorithm = (*algorithm).to_owned();
+        [1, 4, 16].map(|workers| Way { algorithm: algorithm.clone(), workers, passes: 1.0 })
+    };
+    algorithms.iter().flat_map(each).collect()
+}
+
+const ALL: [&str; 4] = ["cocoa", "cocoa-plus", "l-bfgs", "newton"];
+
+fn goal(error: f64) -> Requirement {
+    Requirement { error: Some(error), ..Requirement::default() }
+}
+
+fn navigator(asked: Requirement) -> Navigator {
+    Navigator::new(glance(Loss::Logistic), cluster(), ways(&ALL), asked, 0.05)
+}
+
+/// Where a run is in a world in which algorithms make so many times the rounds of the prior.
+struct World {
+    factors: BTreeMap<&'static str, f64>,
+    navigator: Navigator,
+    way: Way,
+    seen: Seen,
+    switches: Vec<Way>,
+}
+
+impl World {
+    fn new(asked: Requirement, factors: &[(&'static str, f64)]) -> World {
+        let mut navigator = navigator(asked);
+        let way = navigator.plan().unwrap().first;
+        navigator.begin(&way);
+        let seen = Seen { rounds: 0, seconds: 0.0, error: 1.0 };
+        World { factors: factors.iter().copied().collect(), navigator, way, seen, switches: Vec::new() }
+    }
+
+    /// One round, with `noise` in the logarithm of its progress, and the advice after it.
+    fn step(&mut self, noise: f64) {
+        let outlook = self.navigator.outlooks.iter().find(|outlook| outlook.way == self.way).unwrap();
+        let factor = self.factors.get(self.way.algorithm.as_str()).copied().unwrap_or(1.0);
+        let (grid, x) = (self.navigator.grid, -self.seen.error.ln());
+        let made = grid.at(&outlook.rounds, x) + noise.exp() / factor;
+        self.seen.error = (-grid.inverse(&outlook.rounds, made).max(x)).exp();
+        self.seen.rounds += 1;
+        self.seen.seconds += outlook.seconds;
+        self.navigator.see(&self.seen);
+        if let Some(switch) = self.navigator.advise() {
+            assert!(switch.reason.contains(&switch.to.name()), "{}", switch.reason);
+            self.way = switch.to;
+            self.seen.seconds += 0.01;
+            self.navigator.switched(&self.way, self.seen.seconds);
+            self.switches.push(self.way.clone());
+        }
+    }
+
+    fn run(&mut self, error: f64) {
+        for _ in 0..3000 {
+            if self.seen.error <= error * 1.000_001 {
+                return;
+            }
+            self.step(0.0);
+        }
+        panic!("not there after 3000 rounds: {:?} {:?}", self.seen, self.switches);
+    }
+}
+
+#[test]
+fn the_first_way_is_that_of_a_path_to_the_goal() {
+    let plan = navigator(goal(1e-3)).plan().unwrap();
+    assert_eq!(plan.first, plan.path[0].way);
+    assert!((plan.path[plan.path.len() - 1].until_error - 1e-3).abs() < 1e-9);
+    let Estimate { low, mean, high } = plan.seconds;
+    assert!(0.0 < low && low < mean && mean < high);
+    // No slower than any way by itself.
+    let alone = navigator(goal(1e-3)).candidates().into_iter().filter_map(|c| c.seconds).map(|s| s.mean);
+    assert!(mean <= 1.5 * alone.fold(f64::INFINITY, f64::min));
+}
+
+#[test]
+fn a_run_that_goes_as_foretold_takes_as_long_as_foretold() {
+    let foretold = navigator(goal(1e-3)).plan().unwrap().seconds.mean;
+    let mut world = World::new(goal(1e-3), &[]);
+    world.run(1e-3);
+    assert!(world.seen.seconds < 1.5 * foretold, "{} s, not {foretold} s", world.seen.seconds);
+    assert!(world.switches.len() <= 3, "{:?}", world.switches);
+}
+
+#[test]
+fn a_way_that_is_far_slower_than_foretold_is_left() {
+    let mut world = World::new(goal(1e-3), &[]);
+    let first = world.way.algorithm.clone();
+    let slow: Vec<(&'static str, f64)> =
+        ALL.into_iter().filter(|name| *name == first).map(|name| (name, 30.0)).collect();
+    world.factors = slow.into_iter().collect();
+    world.run(1e-3);
+    assert!(!world.switches.is_empty());
+    assert_ne!(world.way.algorithm, first);
+}
+
+#[test]
+fn a_way_that_is_stuck_is_left() {
+    let mut world = World::new(goal(1e-4), &[]);
+    let first = world.way.clone();
+    let mut seen = Seen { rounds: 0, seconds: 0.0, error: f64::INFINITY };
+    for round in 1..200 {
+        (seen.rounds, seen.seconds) = (round, 0.1 * round as f64);
+        world.navigator.see(&seen);
+        if let Some(switch) = world.navigator.advise() {
+            assert_ne!(switch.to, first);
+            return;
+        }
+    }
+    panic!("{} was kept", first.name());
+}
+
+#[test]
+fn a_long_noisy_run_does_not_flap() {
+    // All ways are as foretold, but rounds are of very different use.
+    let mut world =
+        World::new(goal(1e-4), &[("cocoa", 8.0), ("cocoa-plus", 8.0), ("l-bfgs", 8.0), ("newton", 8.0)]);
+    for round in 0..400_u64 {
+        let noise = ((round * 7919) % 13) as f64 / 3.0 - 2.0;
+        world.step(noise);
+    }
+    assert!(world.switches.len() <= 6, "{:?}", world.switches);
+}
+
+#[test]
+fn a_deadline_gets_the_smallest_error() {
+    let within = |seconds| Requirement { within: Some(seconds), ..Requirement::default() };
+    let error = |seconds| navigator(within(seconds)).plan().unwrap().error.unwrap();
+    let (short, long) = (error(0.2), error(0.6));
+    assert!(long.mean < short.mean, "{long:?} {short:?}");
+    assert!(long.low <= long.mean && long.mean <= long.high);
+    let candidates = navigator(within(10.0)).candidates();
+    assert!(candidates.iter().all(|candidate| candidate.error.is_some() && candidate.seconds.is_none()));
+    let mut world = World::new(within(0.6), &[]);
+    while world.seen.seconds < 0.6 {
+        world.step(0.0);
+    }
+    let plan = navigator(within(0.6)).plan().unwrap();
+    assert!((plan.seconds.mean - 0.6).abs() < 1e-9);
+    assert!(world.seen.error < 3.0 * plan.error.unwrap().mean);
+}
+
+#[test]
+fn cheap_runs_use_few_machines() {
+    let price = |asked: Requirement| {
+        let plan = navigator(asked).plan().unwrap();
+        let most = plan.path.iter().map(|leg| leg.way.workers).max().unwrap();
+        (most, plan.seconds.mean)
+    };
+    let fast = price(goal(1e-3));
+    let cheap = price(Requirement { cheapest: true, ..goal(1e-3) });
+    assert!(cheap.0 < fast.0 && cheap.1 > fast.1, "{cheap:?} {fast:?}");
+    // In a hurry, cheap ways are too slow.
+    let hurried = Requirement { cheapest: true, within: Some(3.5 * cheap.1), ..goal(1e-3) };
+    let hurried = price(hurried);
+    assert!(hurried.1 <= cheap.1 && hurried.1 >= fast.1 * 0.999, "{hurried:?} {cheap:?}");
+}
+
+#[test]
+fn a_budget_is_kept() {
+    let fast = navigator(goal(1e-3)).plan().unwrap();
+    let spent = |plan: &Plan| plan.first.workers as f64 * plan.seconds.mean;
+    let tight = Requirement { budget: Some(10.0 * spent(&fast)), ..goal(1e-3) };
+    assert!(navigator(tight).plan().is_some());
+    let nothing = Requirement { budget: Some(1e-3), ..goal(1e-3) };
+    assert_eq!(navigator(nothing).plan(), None);
+    let by_deadline = Requirement { within: Some(2.0), budget: Some(3.0), ..Requirement::default() };
+    let plan = navigator(by_deadline).plan().unwrap();
+    assert!(plan.path.iter().all(|leg| leg.way.workers == 1), "{plan:?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_not_planned() {
+    assert_eq!(navigator(Requirement::default()).plan(), None);
+    assert_eq!(navigator(Requirement { within: Some(1e-6), ..goal(1e-3) }).plan(), None);
+    let none = Navigator::new(glance(Loss::Logistic), cluster(), ways(&["simplex"]), goal(1e-3), 0.05);
+    assert_eq!(none.plan(), None);
+    assert_eq!(none.advise(), None);
+    assert!(none.candidates().is_empty());
+    // No prior reaches so far.
+    let hinge =
+        Navigator::new(glance(Loss::Hinge), cluster(), ways(&["gradient-descent"]), goal(1e-300), 0.05);
+    assert_eq!(hinge.plan(), None);
+}
+
+#[test]
+fn lessons_of_earlier_runs_count() {
+    let lesson = |way: &Way, factor: f64| {
+        let fresh = navigator(goal(1e-3));
+        let outlook = fresh.outlooks.iter().find(|outlook| outlook.way == *way).unwrap();
+        let rounds = factor * outlook.rounds[outlook.rounds.len() - 1];
+        Lesson { way: way.clone(), from: 1.0, to: 1e-3, rounds, seconds: None }
+    };
+    let before = navigator(goal(1e-3)).plan().unwrap();
+    let mut taught = navigator(goal(1e-3));
+    let kin: Vec<Way> = ways(&[&before.first.algorithm]);
+    taught.learn(&kin.iter().map(|way| lesson(way, 50.0)).collect::<Vec<_>>());
+    let after = taught.plan().unwrap();
+    assert_ne!(after.first.algorithm, before.first.algorithm);
+    // What is known is less uncertain, and as it was.
+    let rounds = taught.candidates().into_iter().find(|c| c.name() == before.first.name()).unwrap().rounds;
+    let lesson = lesson(&before.first, 50.0).rounds;
+    assert!((rounds.unwrap().mean / lesson - 1.0).abs() < 0.01);
+    let width = |navigator: &Navigator, way: &Way| {
+        let found = navigator.candidates().into_iter().find(|c| c.name() == way.name()).unwrap();
+        let seconds = found.seconds.unwrap();
+        seconds.high / seconds.low
+    };
+    assert!(width(&taught, &before.first) < 0.7 * width(&navigator(goal(1e-3)), &before.first));
+}
+
+#[test]
+fn rounds_that_take_longer_than_foretold_are_noticed() {
+    let mut slow = navigator(goal(1e-3));
+    let way = Way { algorithm: "l-bfgs".into(), workers: 4, passes: 1.0 };
+    slow.begin(&way);
+    let seconds = |navigator: &Navigator, workers: usize| {
+        let found =
+            navigator.candidates().into_iter().find(|c| c.algorithm == "l-bfgs" && c.workers == workers);
+        let candidate = found.unwrap();
+        candidate.seconds.unwrap().mean / candidate.rounds.unwrap().mean
+    };
+    let before = (seconds(&slow, 4), seconds(&slow, 16));
+    for round in 1..=10 {
+        slow.see(&Seen { rounds: round, seconds: 3.0 * before.0 * round as f64, error: f64::INFINITY });
+    }
+    let after = (seconds(&slow, 4), seconds(&slow, 16));
+    assert!(after.0 > 2.5 * before.0 && after.1 > 1.5 * before.1, "{before:?} {after:?}");
+}
