@@ -13,6 +13,9 @@ use crate::planning::Planning;
 /// No run changes its way more often.
 const MOST_SWITCHES: usize = 12;
 
+/// Re-planning may take this share of the training clock.
+const MOST_PLANNING: f64 = 0.005;
+
 /// A change of the way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Switched {
@@ -101,7 +104,8 @@ impl Course {
         self.last = Some(seen);
         self.doubt(&seen);
         self.navigator.see(&seen);
-        if self.adapt && self.wanted.is_none() && self.switches < MOST_SWITCHES {
+        let due = self.planning_seconds <= MOST_PLANNING * seen.seconds;
+        if self.adapt && due && self.wanted.is_none() && self.switches < MOST_SWITCHES {
             self.wanted = self.navigator.advise().filter(|switch| !self.dead.contains(&switch.to));
             if let Some(switch) = &self.wanted {
                 self.hand_over.ask(starts_from_duals(&switch.to));

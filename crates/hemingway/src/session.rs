@@ -292,7 +292,7 @@ impl<'a> Task<'a> {
     /// When a stage ends: the limits of the run, less what was waited for before it began, and the money that is left.
     fn stop(&self) -> StopRules {
         let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
-        let within = self.choice.stop.within.map(|within| (within.0 - before).max(f64::MIN_POSITIVE));
+        let within = self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE));
         let paid_for = self.request.planning.budget.zip(self.price()).map(|(budget, price)| self.bill.until(budget, price));
         let within = within.into_iter().chain(paid_for).reduce(f64::min);
         StopRules { within: within.map(Seconds), ..self.choice.stop }
@@ -477,6 +477,8 @@ impl Bill {
     }
 }
 
+/// Training ends this early, so that what is planned on the way fits in.
+const IN_TIME: f64 = 0.99;
 /// A deadline that is missed by less than this share of it was kept, for those who look at a clock.
 const PUNCTUAL: f64 = 0.05;
 

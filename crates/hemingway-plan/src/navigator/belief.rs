@@ -41,6 +41,16 @@ impl Belief {
         }
     }
 
+    /// What is believed of some of the ways.
+    pub fn of(&self, ways: &[usize]) -> Belief {
+        let pairs = ways.iter().flat_map(|a| ways.iter().map(move |b| self.between(*a, *b)));
+        Belief {
+            mean: ways.iter().map(|way| self.mean[*way]).collect(),
+            covariance: pairs.collect(),
+            group: ways.iter().map(|way| self.group[*way]).collect(),
+        }
+    }
+
     pub fn variance(&self, way: usize) -> f64 {
         self.between(way, way)
     }

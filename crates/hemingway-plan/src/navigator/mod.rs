@@ -33,6 +33,8 @@ pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
 const STRETCH: f64 = 0.5;
 /// The chance that a switch is a gain has to be at least four in five: standard deviations to that.
 const CHANCE: f64 = 0.841_621_2;
+/// How much better than in the middle a way may turn out, in standard deviations.
+const OPTIMISM: f64 = 1.5;
 /// With every switch the next has to gain so many times more.
 const RELUCTANCE: f64 = 1.5;
 /// And so many times more for every time that its way has been left before.
@@ -110,8 +112,9 @@ impl Navigator {
         }
     }
 
-    /// The way that the run begins with.
+    /// The way that the run begins with. Ways that are out of the question from then on are forgotten.
     pub fn begin(&mut self, way: &Way) {
+        self.forget_hopeless(way);
         self.present.way = self.position(way);
     }
 
@@ -122,7 +125,7 @@ impl Navigator {
             self.left[old] += 1;
         }
         self.spend(seconds);
-        self.begin(to);
+        self.present.way = self.position(to);
         self.switches += 1;
         let Present { progress, rounds, .. } = self.present;
         (self.present.mark_progress, self.present.mark_rounds) = (progress, rounds);
@@ -138,7 +141,10 @@ impl Navigator {
         self.present.progress = self.present.progress.max(progress_of(seen.error));
         let Some(way) = self.present.way else { return };
         if rounds > 0.0 && seconds > 0.0 {
-            self.paces[way].see(rounds, seconds);
+            // The solver was set up before its first round.
+            if self.present.made > 0.0 {
+                self.paces[way].see(rounds, seconds);
+            }
             self.present.made += rounds;
         }
         let Present { progress, mark_progress, mark_rounds, .. } = self.present;
@@ -172,11 +178,12 @@ impl Navigator {
         let belief = self.believed();
         let forecasts = self.forecasts();
         let stay = forecasts.iter().find(|forecast| forecast.way == present)?;
-        let better = forecasts.iter().filter(|other| other.way != present).filter_map(|other| {
+        let led_to = |other: &&Forecast| other.way != present && self.outlooks[other.way].way.can_take_over();
+        let better = forecasts.iter().filter(led_to).filter_map(|other| {
             let reluctance =
                 RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
             let gain = stay.cost.ln() - other.cost.ln();
-            let doubt = belief.difference(stay.way, other.way);
+            let doubt = belief.difference(stay.way, other.way).hypot(self.paces[other.way].doubt());
             let needed = (1.0 + self.hysteresis * reluctance).ln();
             let probable = gain - needed >= CHANCE * doubt;
             (probable && (other.keeps || !stay.keeps)).then_some((gain, other))
@@ -193,6 +200,23 @@ impl Navigator {
 impl Navigator {
     fn position(&self, way: &Way) -> Option<usize> {
         self.outlooks.iter().position(|outlook| outlook.way == *way)
+    }
+
+    /// Keeps the ways that at best take less than the best does in the middle, so that looking at all of them after
+    /// every score stays cheap.
+    fn forget_hopeless(&mut self, begun: &Way) {
+        let forecasts = self.forecasts();
+        let best = forecasts.iter().map(|forecast| forecast.cost).fold(f64::INFINITY, f64::min);
+        let hopeful = |forecast: &Forecast| {
+            let Outlook { way, .. } = &self.outlooks[forecast.way];
+            let at_best = forecast.cost * (-OPTIMISM * forecast.deviation).exp();
+            way == begun || (way.can_take_over() && at_best < best)
+        };
+        let kept: Vec<usize> = forecasts.iter().filter(|forecast| hopeful(forecast)).map(|forecast| forecast.way).collect();
+        self.belief = self.belief.of(&kept);
+        self.outlooks = kept.iter().map(|way| self.outlooks[*way].clone()).collect();
+        self.paces = kept.iter().map(|way| self.paces[*way]).collect();
+        self.left = kept.iter().map(|way| self.left[*way]).collect();
     }
 
     fn spend(&mut self, seconds: f64) {

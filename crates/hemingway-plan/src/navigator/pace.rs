@@ -14,11 +14,19 @@ const PRIOR_ROUNDS: f64 = 1.0;
 /// Of rounds seen, about so many count.
 const MEMORY: f64 = 20.0;
 
+/// How far the prior of seconds may be off.
+const UNSEEN: f64 = 0.15;
+
 impl Pace {
     pub fn see(&mut self, rounds: f64, seconds: f64) {
         let keep = (-rounds / MEMORY).exp();
         self.rounds = keep * self.rounds + rounds;
         self.seconds = keep * self.seconds + seconds;
+    }
+
+    /// The standard deviation of the logarithm of a round's seconds, as far as it was not seen.
+    pub fn doubt(&self) -> f64 {
+        if self.rounds > 0.0 { 0.0 } else { UNSEEN }
     }
 
     /// Seconds of a round, given what is expected without these rounds.

@@ -27,6 +27,11 @@ impl Way {
         (self.passes != 1.0).then(|| ((self.passes * share).round() as usize).max(1))
     }
 
+    /// Whether it may take over from another way. Stochastic steps begin long and would undo what was reached.
+    pub(super) fn can_take_over(&self) -> bool {
+        !matches!(self.algorithm.as_str(), "local-sgd" | "minibatch-sgd" | "gradient-descent")
+    }
+
     /// Rounds that go by after a switch before it gets on as it would have by itself: curvature has to be learnt anew,
     /// rows have to settle again.
     pub(super) fn rounds_to_settle_in(&self) -> f64 {
