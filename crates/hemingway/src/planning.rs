@@ -85,7 +85,7 @@ impl Situation<'_> {
         let navigator = self.navigator(&asked, cluster.clone(), ways.clone(), &memory);
         let mut warnings: Vec<String> = too_small(&asked).into_iter().collect();
         let mut decision = decide(navigator.candidates(), &asked);
-        let mut route = navigator.plan();
+        let mut route = if self.request.planning.adapt { navigator.plan_to_adapt() } else { navigator.plan() };
         let mut follower = navigator;
         if route.is_none() {
             let (fallback, warning) = self.fall_back(&asked, cluster.clone(), ways, &memory, &decision)?;

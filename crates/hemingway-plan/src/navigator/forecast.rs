@@ -14,6 +14,19 @@ const LAST_ROUND: f64 = 0.5;
 /// However overdue it is, what is before the first tenth takes at least this share of its rounds.
 const ALMOST: f64 = 0.2;
 
+/// Nine outcomes of a normal distribution that are equally probable, in standard deviations.
+const OUTCOMES: [f64; 9] = [-1.59, -0.97, -0.59, -0.28, 0.0, 0.28, 0.59, 0.97, 1.59];
+/// After so many rounds a way of equal rounds has shown how slow it is;
+const ROUNDS_TO_SHOW: f64 = 2.0;
+/// after this share of its rounds one that learns curvature.
+const LATE_TO_SHOW: f64 = 0.7;
+
+/// The mean over what is believed, as far as one would wait for it.
+fn on_average(forecast: &Forecast) -> f64 {
+    let deviation = forecast.deviation.min(1.0);
+    forecast.cost * (0.5 * deviation * deviation).exp()
+}
+
 /// What is left of the run if it goes this way from here, a switch to it included.
 pub(super) struct Forecast {
     pub way: usize,
@@ -63,6 +76,23 @@ impl Navigator {
                 Forecast { way, rounds: to_goal, per_round, seconds, error: 0.0, deviation, cost, keeps }
             }
         }
+    }
+
+    /// What beginning this way takes on average, if it is left for the best of another kind once it shows that it is
+    /// slower than that. Ways whose rounds are all alike show it after a few, the others when most of them are over.
+    pub(super) fn expected(&self, first: &Forecast, all: &[Forecast]) -> f64 {
+        let way = |forecast: &Forecast| &self.outlooks[forecast.way].way;
+        let others = all.iter().filter(|other| way(other).can_take_over() && !way(other).is_kin_of(way(first)));
+        let other = others.map(|other| on_average(other) + self.outlooks[other.way].switch).fold(f64::INFINITY, f64::min);
+        let outcomes = OUTCOMES.map(|deviations| {
+            let takes = first.cost * (deviations * first.deviation).exp();
+            let shown = match way(first).is_steady() {
+                true => (ROUNDS_TO_SHOW * first.per_round).min(takes),
+                false => LATE_TO_SHOW * takes,
+            };
+            takes.min(shown + other)
+        });
+        outcomes.iter().sum::<f64>() / outcomes.len() as f64
     }
 
     /// Seconds before the first round counts: the switch, and what the solver needs to find its feet.

@@ -31,8 +31,8 @@ pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
 
 /// A stretch of a run teaches something once it is so long, in e-folds of the error.
 const STRETCH: f64 = 0.5;
-/// The chance that a switch is a gain has to be at least four in five: standard deviations to that.
-const CHANCE: f64 = 0.841_621_2;
+/// The chance that a switch is a gain has to be at least seven in ten: standard deviations to that.
+const CHANCE: f64 = 0.524_400_5;
 /// How much better than in the middle a way may turn out, in standard deviations.
 const OPTIMISM: f64 = 1.5;
 /// With every switch the next has to gain so many times more.
@@ -148,16 +148,33 @@ impl Navigator {
             self.present.made += rounds;
         }
         let Present { progress, mark_progress, mark_rounds, .. } = self.present;
-        let long_enough = if mark_progress < BURNT_IN { BURNT_IN } else { mark_progress + STRETCH };
-        if progress >= long_enough {
+        if progress >= self.next_lesson(way) {
             self.observe(way, mark_progress, progress, self.present.rounds - mark_rounds);
             (self.present.mark_progress, self.present.mark_rounds) = (progress, self.present.rounds);
         }
     }
 
-    /// The way to begin with, or to go on with; nothing if no way is seen to do what is asked.
+    /// The best way for a run that keeps to it; nothing if no way is seen to do what is asked.
     pub fn plan(&self) -> Option<Plan> {
         decide(self.candidates(), &self.asked).plan.map(|best| self.told(&best))
+    }
+
+    /// The way to begin with for a run that may change it: the one that takes least on average, given that it is left
+    /// once it shows that it is slow.
+    pub fn plan_to_adapt(&self) -> Option<Plan> {
+        let forecasts = self.forecasts();
+        let tried = |forecast: &&Forecast| {
+            forecast.keeps && forecast.cost.is_finite() && self.outlooks[forecast.way].way.can_take_over()
+        };
+        let possible = forecasts.iter().filter(tried);
+        let trials: Vec<(f64, &Forecast)> =
+            possible.map(|forecast| (self.expected(forecast, &forecasts), forecast)).collect();
+        let (_, best) = trials.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let asked = self.asked.error.filter(|_| !self.asked.cheapest);
+        match asked {
+            Some(_) => Some(self.told(&self.candidate(best))),
+            None => self.plan(),
+        }
     }
 
     /// What comes nearest to what is asked, whether or not it keeps deadline and budget.
@@ -236,13 +253,19 @@ impl Navigator {
         let Present { progress, mark_progress, mark_rounds, rounds, .. } = self.present;
         let (curve, made) = (&self.outlooks[way].rounds, rounds - mark_rounds);
         let at = |x: f64| self.grid.at(curve, x);
-        let due = if mark_progress < BURNT_IN { BURNT_IN } else { mark_progress + STRETCH };
+        let due = self.next_lesson(way);
         let foretold = at(due.max(progress)) - at(mark_progress);
         let seen = (made / foretold).ln();
         if made > 0.0 && foretold > 0.0 && seen > belief.mean[way] {
             belief.observe(way, seen, due.max(progress) - mark_progress, made);
         }
         belief
+    }
+
+    /// The progress at which the present stretch will have taught something.
+    fn next_lesson(&self, way: usize) -> f64 {
+        let mark = self.present.mark_progress;
+        if mark < BURNT_IN && !self.outlooks[way].way.is_steady() { BURNT_IN } else { mark + STRETCH }
     }
 
     fn observe(&mut self, way: usize, from: f64, to: f64, rounds: f64) {

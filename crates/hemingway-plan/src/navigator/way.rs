@@ -27,6 +27,18 @@ impl Way {
         (self.passes != 1.0).then(|| ((self.passes * share).round() as usize).max(1))
     }
 
+    /// Whether each round does about as much as the one before. Methods that learn the curvature dawdle first and hurry
+    /// later.
+    pub(super) fn is_steady(&self) -> bool {
+        !matches!(self.algorithm.as_str(), "l-bfgs" | "newton")
+    }
+
+    /// Whether what one shows is true of the other.
+    pub(super) fn is_kin_of(&self, other: &Way) -> bool {
+        let family = |way: &Way| if way.algorithm == "cocoa-plus" { "cocoa".to_owned() } else { way.algorithm.clone() };
+        family(self) == family(other)
+    }
+
     /// Whether it may take over from another way. Stochastic steps begin long and would undo what was reached.
     pub(super) fn can_take_over(&self) -> bool {
         !matches!(self.algorithm.as_str(), "local-sgd" | "minibatch-sgd" | "gradient-descent")
