@@ -12,7 +12,7 @@ fn request(error: f64) -> TrainRequest {
     TrainRequest {
         data: DataRequest { spec: "synthetic:text,rows=500,features=100".into(), ..Default::default() },
         stop: StopRules { error: Some(error), ..Default::default() },
-        scoring: hemingway::Scoring::Every(1),
+        scoring: Some(hemingway::Scoring::Every(1)),
         checkpoint_every: Seconds(1e-9),
         ..Default::default()
     }
@@ -44,13 +44,17 @@ fn everything_is_seen_in_order_and_kept() {
     let report = watched(&place, request(1e-3), |progress, _| {
         seen.push(match progress {
             Progress::Loading(spec) => spec.to_owned(),
+            Progress::Planned(explanation) => explanation.asked.error.unwrap_or(0.0).to_string(),
             Progress::Started(run) => run.id.clone(),
+            Progress::Switched(switched) => switched.reason.clone(),
+            Progress::Noticed(note) => note.to_owned(),
             Progress::Point(point) => point.round.to_string(),
             Progress::Restarting { reason, .. } => reason.to_string(),
         });
     })
     .unwrap();
-    assert_eq!(seen[..2], ["synthetic:text,rows=500,features=100".to_owned(), report.run.clone()]);
+    let began = ["synthetic:text,rows=500,features=100".to_owned(), "0.001".to_owned(), report.run.clone()];
+    assert_eq!(seen[..3], began);
     let store = Store::open_existing(&place).unwrap();
     let run = store.run(&report.run).unwrap();
     let rounds: Vec<String> =
