@@ -14,6 +14,7 @@
 //! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them.
 
 use hemingway_plan::Way;
+use hemingway_train::protocol::Stage;
 use hemingway_train::{Cluster, Parameters, Scoring, StopRules};
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,12 @@ impl Choice {
         let share = (rows as f64 / workers.max(1) as f64).ceil().max(1.0);
         let passes = self.parameters.local_steps.map_or(1.0, |steps| steps as f64 / share);
         Way { algorithm, workers, passes }
+    }
+
+    /// The present way as ranks are told it.
+    pub(crate) fn stage(&self, stop: StopRules) -> Stage {
+        let (algorithm, parameters, workers) = (self.algorithm.clone(), self.parameters, self.workers);
+        Stage { algorithm, parameters, workers, stop }
     }
 
     /// The way that was gone in a round.

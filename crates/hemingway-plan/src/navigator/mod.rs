@@ -59,6 +59,8 @@ pub struct Navigator {
     left: Vec<u32>,
     switches: u32,
     present: Present,
+    /// What reading the data took, and on how many workers, where another number of workers reads it again.
+    read: Option<(f64, usize)>,
 }
 
 /// Where the run is.
@@ -111,7 +113,13 @@ impl Navigator {
             outlooks,
             switches: 0,
             present: Present::default(),
+            read: None,
         }
+    }
+
+    /// Another number of workers than the present one has to read the data again, which took so long on so many.
+    pub fn reads(&mut self, seconds: f64, workers: usize) {
+        self.read = Some((seconds, workers));
     }
 
     /// Takes in what earlier runs have shown, as if this one had.
@@ -142,6 +150,11 @@ impl Navigator {
         let Present { progress, rounds, .. } = self.present;
         (self.present.mark_progress, self.present.mark_rounds) = (progress, rounds);
         self.present.seen = false;
+    }
+
+    /// The present way has taken until now to get ready, which says nothing of its rounds.
+    pub fn waited(&mut self, seconds: f64) {
+        self.spend(seconds);
     }
 
     /// A scored round of the present way.
@@ -265,9 +278,9 @@ impl Navigator {
             let factor = (belief.mean[way] + self.caution() * belief.deviation(way)).exp();
             nodes.iter().map(|x| factor * self.grid.at(&outlook.rounds, *x)).collect()
         };
-        let switch = |(way, outlook): (usize, &Outlook)| match self.present.way {
-            Some(present) if present != way => outlook.switch,
-            _ => 0.0,
+        let switch = |(way, outlook): (usize, &Outlook)| {
+            let set_up = self.present.way.filter(|present| *present != way).map_or(0.0, |_| outlook.switch);
+            set_up + self.reading(outlook.way.workers)
         };
         Map {
             rounds: self.outlooks.iter().enumerate().map(believed).collect(),
@@ -275,6 +288,13 @@ impl Navigator {
             switch: self.outlooks.iter().enumerate().map(switch).collect(),
             nodes,
         }
+    }
+
+    /// What it takes so many workers to read their rows, unless they are the ones who have them.
+    fn reading(&self, workers: usize) -> f64 {
+        let Some((seconds, readers)) = self.read else { return 0.0 };
+        let have_them = self.present.way.map_or(readers, |present| self.outlooks[present].way.workers);
+        if workers == have_them { 0.0 } else { seconds * (readers as f64 / workers as f64).max(1.0) }
     }
 
     /// Standard deviations by which a way is held to be slower than in the middle. On average a run is not as slow as

@@ -56,13 +56,17 @@ impl Listener {
         })
     }
 
+    /// Tells rank 0 what to do.
+    pub(super) fn tell(&mut self, command: &Command) {
+        self.process.tell(&serde_json::to_string(command).expect("a command is plain data"));
+    }
+
     /// The next message; while there is none, an interruption is passed on.
     pub(super) fn next(&mut self, interrupt: Option<&AtomicBool>) -> Result<Message, Error> {
         loop {
             if !self.stopping && interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
                 self.stopping = true;
-                let command = serde_json::to_string(&Command::Stop).expect("a command is plain data");
-                self.process.tell(&command);
+                self.tell(&Command::Stop);
             }
             match self.process.listen() {
                 Heard::Line(line) => {
