@@ -124,7 +124,8 @@ fn check(job: &ExternalJob, file: &Path, started: usize) -> anyhow::Result<()> {
         }
         Some(_) if file != Path::new(INPUT) => {
             return refuse(
-                "a job without stages hears of them on the standard input, so it has to come from there too".to_owned(),
+                "a job without stages hears of them on the standard input, so it has to come from there too"
+                    .to_owned(),
             );
         }
         Some(workers) if workers == 0 || workers > started => {

@@ -6,8 +6,8 @@ use std::time::Instant;
 use hemingway_data::{Part, Transform, load_part};
 use hemingway_train::protocol::{ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, Event, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start, Transport, Worker, drive,
-    predict,
+    Checkpoint, Event, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start, Transport, Worker,
+    drive, predict,
 };
 
 use crate::communicator::Communicator;
@@ -41,7 +41,11 @@ pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
 }
 
 /// The stages of the job, each from the model of the one before.
-fn as_planned(world: &Communicator, share: &mut Share, checkpoint: Option<&Checkpoint>) -> anyhow::Result<()> {
+fn as_planned(
+    world: &Communicator,
+    share: &mut Share,
+    checkpoint: Option<&Checkpoint>,
+) -> anyhow::Result<()> {
     let mut model = None;
     let stages = &share.job.stages;
     for (at, stage) in stages.iter().enumerate() {
@@ -228,8 +232,7 @@ impl Share<'_> {
         let mut part = load_part(&source.spec, &source.options, &mut together)?;
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let transform =
-            Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
+        let transform = Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
         transform.apply(&mut part.dataset);
         let transform_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();

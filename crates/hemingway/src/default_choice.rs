@@ -110,7 +110,11 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         parameters: request.parameters,
         workers,
         cluster: read_cluster(request)?,
-        scoring: request.scoring.unwrap_or(if engine == SIMULATED { UNSEEN_SCORING } else { Scoring::default() }),
+        scoring: request.scoring.unwrap_or(if engine == SIMULATED {
+            UNSEEN_SCORING
+        } else {
+            Scoring::default()
+        }),
         engine,
         stop: stop(request.stop),
         reason: reason.to_owned(),

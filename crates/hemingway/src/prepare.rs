@@ -9,8 +9,8 @@ use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
 
 use crate::default_choice::MPI;
-use crate::planning::ROWS_TO_LOOK_AT;
 use crate::place::check_writable;
+use crate::planning::ROWS_TO_LOOK_AT;
 use crate::ranks::{Ranks, Setup};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 
@@ -107,11 +107,7 @@ pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance),
     Ok((DatasetSummary::of(&data), Glance::of_some(&data, &problem, ROWS_TO_LOOK_AT)))
 }
 
-fn read_it_here(
-    request: &TrainRequest,
-    choice: &Choice,
-    problem: Problem,
-) -> Result<(Ready, Means), Error> {
+fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;

@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use hemingway_data::Dataset;
 use hemingway_train::protocol::Loaded;
 use hemingway_train::{
-    Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start, StopRules,
+    Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start,
+    StopRules,
 };
 
 use crate::course::Course;
@@ -154,15 +155,17 @@ fn follow_again(
     let adapt = request.planning.adapt && choice.stop.objective.is_none();
     let (rows, data, named) = (ready.summary.rows, &ready.summary, means.workers());
     let (workers, read) = (named.as_deref(), means.read());
-    let situation =
-        Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
+    let situation = Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
     let way = choice.way(rows);
     let navigator = situation.go_on(&way)?;
     Ok(Some(Course::of(navigator, request.requirement(&choice.stop), way, adapt, None)))
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
-pub(crate) fn measure_if_needed(choice: &mut Choice, store: Option<&Store>) -> Result<Option<Machine>, Error> {
+pub(crate) fn measure_if_needed(
+    choice: &mut Choice,
+    store: Option<&Store>,
+) -> Result<Option<Machine>, Error> {
     if choice.engine != SIMULATED || choice.cluster.is_some() {
         return Ok(None);
     }
@@ -253,7 +256,12 @@ impl<'a> Task<'a> {
     }
 
     /// One stage after the other, as long as another way is better or the present one leads nowhere.
-    fn stages(&mut self, mut from: Option<Checkpoint>, watch: &mut Watch, stage: &mut OneStage) -> Result<Run, Error> {
+    fn stages(
+        &mut self,
+        mut from: Option<Checkpoint>,
+        watch: &mut Watch,
+        stage: &mut OneStage,
+    ) -> Result<Run, Error> {
         let begun = from.as_ref().map_or(0.0, |from| from.seconds.0);
         self.bill.begin(begun);
         loop {
@@ -307,7 +315,12 @@ impl<'a> Task<'a> {
     fn stop(&self) -> StopRules {
         let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
         let within = self.choice.stop.within.map(|within| (within.0 - before).max(f64::MIN_POSITIVE));
-        let paid_for = self.request.planning.budget.zip(self.price()).map(|(budget, price)| self.bill.until(budget, price));
+        let paid_for = self
+            .request
+            .planning
+            .budget
+            .zip(self.price())
+            .map(|(budget, price)| self.bill.until(budget, price));
         let within = within.into_iter().chain(paid_for).reduce(f64::min);
         StopRules { within: within.map(Seconds), ..self.choice.stop }
     }
@@ -361,11 +374,12 @@ impl<'a> Task<'a> {
             let (stage, hand_over) = (task.choice.stage(task.stop()), task.hand_over());
             let (interrupt, observe) = (watch.interrupt, &mut *watch.observe);
             let begins = from.is_none();
-            let (run, reached) = ranks.stage(stage, hand_over.as_deref(), interrupt, &mut |said| match said {
-                Said::Event(event) => task.record(event, observe),
-                Said::Loaded(again) => Ok(task.loaded_again(again, begins)),
-                Said::Begun(seconds) => Ok(task.begun(seconds)),
-            })?;
+            let (run, reached) =
+                ranks.stage(stage, hand_over.as_deref(), interrupt, &mut |said| match said {
+                    Said::Event(event) => task.record(event, observe),
+                    Said::Loaded(again) => Ok(task.loaded_again(again, begins)),
+                    Said::Begun(seconds) => Ok(task.begun(seconds)),
+                })?;
             quality = Some(reached);
             Ok(run)
         };
@@ -492,10 +506,15 @@ impl<'a> Task<'a> {
             switches: self.choice.switches.clone(),
             plan: explained.and_then(|explained| explained.decision.plan.clone()),
             path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
-            alternatives: explained.map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
+            alternatives: explained
+                .map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
             rejected: explained.map_or_else(Vec::new, |explained| explained.decision.rejected.clone()),
             reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
-            warnings: explained.map_or_else(Vec::new, |explained| explained.warnings.clone()).into_iter().chain(noticed).collect(),
+            warnings: explained
+                .map_or_else(Vec::new, |explained| explained.warnings.clone())
+                .into_iter()
+                .chain(noticed)
+                .collect(),
             train_accuracy: train.accuracy(),
             train_rmse: train.rmse(),
             test_accuracy: test.and_then(Quality::accuracy),

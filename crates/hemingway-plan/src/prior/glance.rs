@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn some_rows_tell_nearly_as_much_as_all() {
-        let values: Vec<f32> = (0_u32..8000).map(|k| (k.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0).collect();
+        let values: Vec<f32> =
+            (0_u32..8000).map(|k| (k.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0).collect();
         let (matrix, targets) = (Matrix::Dense(Dense::new(2000, 4, values)), vec![1.0; 2000]);
         let many = Dataset { targets, ..data(matrix) };
         let problem = Problem::new(Loss::Hinge, 0.1).unwrap();
