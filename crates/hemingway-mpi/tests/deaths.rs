@@ -234,6 +234,7 @@ fn what_cannot_start_is_told() {
     check(&["--hosts", "/nowhere/hosts"], 2, &["/nowhere/hosts"]);
     check(&["--launcher", "sh -c 'cat FOLDER/old'"], 2, &["0.0.1 (protocol 7)", "same release"]);
     check(&["--launcher", "echo rubbish"], 1, &["not what hemingway-worker says"]);
+    check(&["--launcher", "printf '{\"event'"], 1, &["printf ended with exit code 0"]);
     check(&["--launcher", "false"], 1, &["false ended with exit code 1"]);
 }
 

@@ -69,12 +69,12 @@ impl Listener {
                 self.tell(&Command::Stop);
             }
             match self.process.listen() {
-                Heard::Line(line) => {
-                    return serde_json::from_str(&line).map_err(|error| match self.version_in(&line) {
-                        Some(wrong) => wrong,
-                        None => self.garbled(&error),
-                    });
-                }
+                Heard::Line(line) => match serde_json::from_str(&line) {
+                    Ok(message) => return Ok(message),
+                    // Half a line: whoever wrote it died meanwhile, as will be seen.
+                    Err(error) if error.is_eof() && !line.is_empty() => {}
+                    Err(error) => return Err(self.version_in(&line).unwrap_or_else(|| self.garbled(&error))),
+                },
                 Heard::Silence => self.look_at_errors(),
                 Heard::End(status) => return Err(self.ended(&describe(status))),
             }
