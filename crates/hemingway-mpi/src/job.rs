@@ -104,7 +104,9 @@ fn obey(input: impl BufRead, orders: Sender<Order>) {
             Ok(Command::Stage { stage }) => {
                 present = Arc::default();
                 let order = Order { stage, hand_over: Arc::clone(&present) };
-                let _ = orders.as_ref().map(|orders| orders.send(order));
+                if let Some(orders) = &orders {
+                    let _ = orders.send(order);
+                }
             }
             Ok(Command::Done) => orders = None,
             Err(error) => eprintln!("hemingway-worker: `{line}` is not a command: {error}"),

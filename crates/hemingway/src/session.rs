@@ -377,8 +377,14 @@ impl<'a> Task<'a> {
             let (run, reached) =
                 ranks.stage(stage, hand_over.as_deref(), interrupt, &mut |said| match said {
                     Said::Event(event) => task.record(event, observe),
-                    Said::Loaded(again) => Ok(task.loaded_again(again, begins)),
-                    Said::Begun(seconds) => Ok(task.begun(seconds)),
+                    Said::Loaded(again) => {
+                        task.loaded_again(again, begins);
+                        Ok(())
+                    }
+                    Said::Begun(seconds) => {
+                        task.begun(seconds);
+                        Ok(())
+                    }
                 })?;
             quality = Some(reached);
             Ok(run)
