@@ -105,7 +105,8 @@ impl Follower {
     pub fn restarting(&mut self, reason: &hemingway::Error, gone: &[String], workers: usize) {
         self.way.clear();
         let gone = if gone.is_empty() { String::new() } else { format!(" without {}", gone.join(", ")) };
-        let text = format!("{reason}; going on from the last checkpoint with {workers} workers{gone}");
+        let workers = words::counted(workers, "worker");
+        let text = format!("{reason}; going on from the last checkpoint with {workers}{gone}");
         self.say(&text);
     }
 

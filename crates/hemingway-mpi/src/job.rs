@@ -2,16 +2,21 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use hemingway_train::protocol::{Command, ExternalJob, PROTOCOL};
-use hemingway_train::{Checkpoint, Problem};
+use hemingway_train::protocol::{Command, ExternalJob, PROTOCOL, Stage};
+use hemingway_train::{Checkpoint, HandOver, Problem};
 
 use crate::communicator::Communicator;
 use crate::guard;
+
+/// In place of a file: the standard input.
+const INPUT: &str = "-";
 
 /// Set when whoever asked wants the run to end.
 pub static STOP: AtomicBool = AtomicBool::new(false);
@@ -21,9 +26,34 @@ pub static STOP: AtomicBool = AtomicBool::new(false);
 #[error("{0}")]
 pub struct BadJob(String);
 
-/// Rank 0 reads the job, everyone gets it.
-pub fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<ExternalJob> {
-    let text = if world.rank() == 0 { read_text(file)? } else { Vec::new() };
+/// A stage that was asked for, and the request to end it for another one.
+pub struct Order {
+    pub stage: Stage,
+    pub hand_over: Arc<HandOver>,
+}
+
+/// The stages that rank 0 is asked for.
+pub struct Orders(Option<Receiver<Order>>);
+
+impl Orders {
+    /// The next stage, if one is wanted and comes, known to all. Everyone has to call this; nobody burns a core meanwhile.
+    pub fn next(&self, world: &Communicator, wanted: bool) -> anyhow::Result<Option<Order>> {
+        let order = self.0.as_ref().filter(|_| wanted).and_then(|orders| orders.recv().ok());
+        world.rest();
+        let text = order.as_ref().map_or(Ok(Vec::new()), |order| serde_json::to_vec(&order.stage))?;
+        let text = world.broadcast_bytes(text);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let stage: Stage = serde_json::from_slice(&text)?;
+        check_stage(&stage, world.size())?;
+        Ok(Some(order.unwrap_or_else(|| Order { stage, hand_over: Arc::default() })))
+    }
+}
+
+/// Rank 0 reads the job, everyone gets it; and where rank 0 hears of further stages.
+pub fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<(ExternalJob, Orders)> {
+    let (text, orders) = if world.rank() == 0 { read_text(file)? } else { (Vec::new(), None) };
     let text = world.broadcast_bytes(text);
     let place = match file.to_str() {
         Some("-") => "the job on the standard input".to_owned(),
@@ -39,8 +69,8 @@ pub fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<ExternalJob
         return Err(BadJob(message).into());
     }
     let job: ExternalJob = serde_json::from_slice(&text).map_err(damaged)?;
-    check(&job, world.size())?;
-    Ok(job)
+    check(&job, file, world.size())?;
+    Ok((job, Orders(orders)))
 }
 
 /// What is the same in every version of a job.
@@ -49,41 +79,73 @@ struct Version {
     protocol: u32,
 }
 
-fn read_text(file: &Path) -> anyhow::Result<Vec<u8>> {
-    if file != Path::new("-") {
+fn read_text(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Receiver<Order>>)> {
+    if file != Path::new(INPUT) {
         let unreadable = |error| BadJob(format!("cannot read the job file {}: {error}", file.display()));
-        return Ok(std::fs::read(file).map_err(unreadable)?);
+        return Ok((std::fs::read(file).map_err(unreadable)?, None));
     }
     let mut input = BufReader::new(std::io::stdin());
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line).context("cannot read the job from the standard input")?;
-    std::thread::spawn(move || obey(input));
-    Ok(line)
+    let (send, orders) = channel();
+    std::thread::spawn(move || obey(input, send));
+    Ok((line, Some(orders)))
 }
 
 /// Follows commands until there will be none any more, because whoever asked is gone.
-fn obey(input: impl BufRead) {
+fn obey(input: impl BufRead, orders: Sender<Order>) {
+    let mut orders = Some(orders);
+    // A request that comes too late for its stage has no meaning for the next.
+    let mut present: Arc<HandOver> = Arc::default();
     for line in input.lines().map_while(Result::ok) {
         match serde_json::from_str(&line) {
             Ok(Command::Stop) => STOP.store(true, Ordering::Relaxed),
+            Ok(Command::HandOver { duals }) => present.ask(duals),
+            Ok(Command::Stage { stage }) => {
+                present = Arc::default();
+                let order = Order { stage, hand_over: Arc::clone(&present) };
+                if let Some(orders) = &orders {
+                    let _ = orders.send(order);
+                }
+            }
+            Ok(Command::Done) => orders = None,
             Err(error) => eprintln!("hemingway-worker: `{line}` is not a command: {error}"),
         }
     }
     guard::die();
 }
 
-fn check(job: &ExternalJob, started: usize) -> anyhow::Result<()> {
-    if job.stages.is_empty() {
-        return Err(BadJob("a job needs at least one stage".to_owned()).into());
-    }
-    for stage in &job.stages {
-        if stage.workers == 0 || stage.workers > started {
-            let wanted = stage.workers;
-            return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
+fn check(job: &ExternalJob, file: &Path, started: usize) -> anyhow::Result<()> {
+    let refuse = |problem: String| Err(BadJob(problem).into());
+    match job.workers {
+        None if job.stages.is_empty() => {
+            return refuse("a job needs at least one stage, or `workers` who wait for stages".to_owned());
         }
-        hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+        Some(_) if !job.stages.is_empty() => {
+            return refuse("a job has either stages, or `workers` who wait for them".to_owned());
+        }
+        Some(_) if file != Path::new(INPUT) => {
+            return refuse(
+                "a job without stages hears of them on the standard input, so it has to come from there too"
+                    .to_owned(),
+            );
+        }
+        Some(workers) if workers == 0 || workers > started => {
+            return refuse(format!("{workers} workers are to load the data, but {started} were started"));
+        }
+        _ => {}
     }
+    job.stages.iter().try_for_each(|stage| check_stage(stage, started))?;
     Problem::new(job.problem.loss, job.problem.lambda)?;
+    Ok(())
+}
+
+fn check_stage(stage: &Stage, started: usize) -> anyhow::Result<()> {
+    if stage.workers == 0 || stage.workers > started {
+        let wanted = stage.workers;
+        return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
+    }
+    hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
     Ok(())
 }
 

@@ -1,16 +1,17 @@
-//! The stages of a job, one after the other.
+//! The stages of a job, one after the other: those it names, or those that rank 0 is asked for.
 
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{Part, Together, Transform, load_part};
+use hemingway_data::{Part, Transform, load_part};
 use hemingway_train::protocol::{ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, Event, Job, Local, Model, Quality, Run, Start, Transport, Worker, drive, predict,
+    Checkpoint, Event, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start, Transport, Worker,
+    drive, predict,
 };
 
 use crate::communicator::Communicator;
-use crate::job::{BadJob, STOP, read_checkpoint, read_job};
+use crate::job::{BadJob, Order, Orders, STOP, read_checkpoint, read_job};
 use crate::speech::{greet, say, say_checkpoint};
 use crate::transport::Ranks;
 
@@ -29,29 +30,102 @@ pub fn happened_elsewhere(error: &anyhow::Error) -> bool {
 
 /// Runs every stage of a job.
 pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
-    let job = read_job(world, file)?;
+    let (job, orders) = read_job(world, file)?;
     greet(world)?;
     let checkpoint = job.checkpoint.as_deref().map(read_checkpoint).transpose()?;
-    let mut share = Share { job: &job, held: None };
+    let mut share = Share { job: &job, held: Vec::new() };
+    match job.workers {
+        None => as_planned(world, &mut share, checkpoint.as_ref()),
+        Some(workers) => as_told(world, &mut share, &orders, workers, checkpoint),
+    }
+}
+
+/// The stages of the job, each from the model of the one before.
+fn as_planned(
+    world: &Communicator,
+    share: &mut Share,
+    checkpoint: Option<&Checkpoint>,
+) -> anyhow::Result<()> {
     let mut model = None;
-    for (at, stage) in job.stages.iter().enumerate() {
-        let checkpoint = checkpoint.as_ref().filter(|_| at == 0);
+    let stages = &share.job.stages;
+    for (at, stage) in stages.iter().enumerate() {
         if let Some(active) = world.first(stage.workers) {
-            let outcome = share.train(&active, stage, checkpoint, model.as_ref())?;
-            model = outcome.map(|run| run.model);
+            share.load(&active)?;
+            let start = match (checkpoint.filter(|_| at == 0), &model) {
+                (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
+                (None, Some(model)) => Start::Model(model),
+                (None, None) => Start::Zero,
+            };
+            let outcome = share.train(&active, stage, start, None)?;
+            model = outcome.map(|outcome| outcome.run.model);
         }
         world.rest();
-        if at + 1 < job.stages.len() {
+        if at + 1 < stages.len() {
             model = Some(share_model(world, model));
         }
     }
     Ok(())
 }
 
-/// This rank's rows, kept from stage to stage as long as they stay the same.
+/// Loads the data, then does the stages that rank 0 is asked for, each from what the one before handed over.
+fn as_told(
+    world: &Communicator,
+    share: &mut Share,
+    orders: &Orders,
+    workers: usize,
+    checkpoint: Option<Checkpoint>,
+) -> anyhow::Result<()> {
+    load_first(world, share, workers)?;
+    // Every rank has the checkpoint of the job, but only rank 0 what was handed over.
+    let (mut begins, mut handed, mut wanted) = (true, None, true);
+    while let Some(Order { stage, hand_over }) = orders.next(world, wanted)? {
+        if let Some(active) = world.first(stage.workers) {
+            share.load(&active)?;
+            let taken_over = if begins { None } else { Some(take_over(&active, handed.take())?) };
+            let start = taken_over.as_ref().or(checkpoint.as_ref()).map_or(Start::Zero, Start::Checkpoint);
+            let outcome = share.train(&active, &stage, start, Some(&hand_over))?;
+            wanted = outcome.as_ref().is_some_and(|outcome| outcome.run.stop.hands_over());
+            handed = outcome.and_then(|outcome| outcome.handed);
+        }
+        begins = false;
+    }
+    Ok(())
+}
+
+/// Loads the data for the first time, on fewer ranks if they are more than there are rows.
+fn load_first(world: &Communicator, share: &mut Share, workers: usize) -> anyhow::Result<()> {
+    let Some(first) = world.first(workers) else { return Ok(()) };
+    let Err(error) = share.load(&first) else { return Ok(()) };
+    match error.downcast_ref() {
+        Some(hemingway_data::Error::TooManyWorkers { rows, .. }) if workers == world.size() => {
+            world.first(*rows).map_or(Ok(()), |fewer| share.load(&fewer))
+        }
+        _ => Err(error),
+    }
+}
+
+/// What a stage has handed over, and when.
+struct Handed {
+    checkpoint: Checkpoint,
+    at: Instant,
+}
+
+/// What rank 0 was handed, on every rank that goes on from it. The time since then is on its clock.
+fn take_over(active: &Communicator, handed: Option<Handed>) -> anyhow::Result<Checkpoint> {
+    let bytes = handed.as_ref().map_or_else(Vec::new, |handed| handed.checkpoint.to_bytes());
+    let mut checkpoint = Checkpoint::from_bytes(&active.broadcast_bytes(bytes))?;
+    let mut since = [handed.map_or(0.0, |handed| handed.at.elapsed().as_secs_f64())];
+    active.broadcast(0, &mut since);
+    checkpoint.seconds.0 += since[0];
+    checkpoint.wall_seconds.0 += since[0];
+    say(active.rank(), &Message::Begun { seconds: checkpoint.seconds })?;
+    Ok(checkpoint)
+}
+
+/// This rank's rows, for the last numbers of workers: coming back to one of them costs nothing.
 struct Share<'a> {
     job: &'a ExternalJob,
-    held: Option<Held>,
+    held: Vec<Held>,
 }
 
 struct Held {
@@ -59,24 +133,30 @@ struct Held {
     part: Part,
 }
 
+/// How a stage ended; only rank 0 knows.
+struct Outcome {
+    run: Run,
+    handed: Option<Handed>,
+}
+
+/// For so many numbers of workers a rank keeps its rows.
+const KEPT: usize = 2;
+/// So many rows are looked at, by all ranks together.
+const ROWS_TO_LOOK_AT: usize = 512;
+
 impl Share<'_> {
-    /// One stage on this rank; rank 0 returns the run.
+    /// One stage on this rank, on the rows that were loaded last.
     fn train(
-        &mut self,
+        &self,
         active: &Communicator,
         stage: &Stage,
-        checkpoint: Option<&Checkpoint>,
-        model: Option<&Model>,
-    ) -> anyhow::Result<Option<Run>> {
+        start: Start,
+        hand_over: Option<&HandOver>,
+    ) -> anyhow::Result<Option<Outcome>> {
         let job = self.job;
-        let part = self.load(active)?;
+        let part = &self.held.last().expect("rows are loaded before they are trained on").part;
         let begun = Instant::now();
         let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
-        let start = match (checkpoint, model) {
-            (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
-            (None, Some(model)) => Start::Model(model),
-            (None, None) => Start::Zero,
-        };
         start.check(part.total_rows, part.dataset.matrix.columns() + usize::from(job.problem.bias))?;
         let task = Job {
             problem: job.problem,
@@ -88,13 +168,22 @@ impl Share<'_> {
             start,
             checkpoint_every: job.checkpoint_every,
             interrupt: Some(&STOP),
-            hand_over: None,
+            hand_over,
+        };
+        let mut handed = None;
+        let mut observe = |event: Event| {
+            if let Event::Checkpoint(checkpoint) = &event
+                && checkpoint.is_handed_over()
+            {
+                handed = Some(Handed { checkpoint: (*checkpoint).clone(), at: Instant::now() });
+            }
+            tell(event).map_err(refuse)
         };
         let mut ranks = Ranks::new(active, start.seconds());
         let run = {
             let local = Local::part(&part.dataset, part.first_row, part.total_rows, job.problem);
             let mut worker = Worker::new(local, job.seed, &mut ranks);
-            drive(&mut worker, &task, begun, &mut |event| tell(event).map_err(refuse))?
+            drive(&mut worker, &task, begun, &mut observe)?
         };
         let mut seconds = [run.as_ref().map_or(0.0, |run| run.seconds.0 - start.seconds().0)];
         ranks.broadcast(0, &mut seconds)?;
@@ -114,38 +203,62 @@ impl Share<'_> {
                 &Message::Finished { run: Run { model, ..run.clone() }, quality, profile: Some(profile) },
             )?;
         }
-        Ok(run)
+        Ok(run.map(|run| Outcome { run, handed }))
     }
 
-    /// This rank's rows for so many workers.
-    fn load(&mut self, active: &Communicator) -> anyhow::Result<&Part> {
-        let source = &self.job.data;
+    /// Makes this rank's rows for so many workers the present ones. Everyone active has to call this.
+    fn load(&mut self, active: &Communicator) -> anyhow::Result<()> {
         let workers = active.size();
-        if self.held.as_ref().is_none_or(|held| held.workers != workers) {
-            self.held = None;
-            let begin = Instant::now();
-            let mut together = active;
-            let mut part = load_part(&source.spec, &source.options, &mut together)?;
-            let load_seconds = begin.elapsed().as_secs_f64();
-            let begin = Instant::now();
-            let transform =
-                Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
-            transform.apply(&mut part.dataset);
-            let transform_seconds = begin.elapsed().as_secs_f64();
-            let loaded = Loaded {
-                rows: part.total_rows,
-                features: part.dataset.matrix.columns(),
-                nonzeros: part.total_nonzeros,
-                labels: part.dataset.labels.clone(),
-                transform,
-                load_seconds,
-                transform_seconds,
-            };
-            say(Together::rank(&together), &Message::Loaded(loaded))?;
-            self.held = Some(Held { workers, part });
-        }
-        Ok(&self.held.as_ref().expect("it was just loaded").part)
+        let mine = self.held.iter().position(|held| held.workers == workers);
+        // A rank that was idle may still have what others no longer have.
+        let mut have = [f64::from(mine.is_some())];
+        active.sum(&mut have);
+        let mine = mine.map(|at| self.held.remove(at)).filter(|_| have[0] == workers as f64);
+        let held = match mine {
+            Some(held) => held,
+            None => {
+                self.held.drain(..self.held.len().saturating_sub(KEPT - 1));
+                Held { workers, part: self.read(active)? }
+            }
+        };
+        self.held.push(held);
+        Ok(())
     }
+
+    fn read(&self, active: &Communicator) -> anyhow::Result<Part> {
+        let source = &self.job.data;
+        let begin = Instant::now();
+        let mut together = active;
+        let mut part = load_part(&source.spec, &source.options, &mut together)?;
+        let load_seconds = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        let transform = Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
+        transform.apply(&mut part.dataset);
+        let transform_seconds = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        let look = self.job.workers.map(|_| look(active, &part));
+        let loaded = Loaded {
+            rows: part.total_rows,
+            features: part.dataset.matrix.columns(),
+            nonzeros: part.total_nonzeros,
+            labels: part.dataset.labels.clone(),
+            transform,
+            load_seconds,
+            transform_seconds,
+            look,
+            look_seconds: begin.elapsed().as_secs_f64(),
+        };
+        say(active.rank(), &Message::Loaded(loaded))?;
+        Ok(part)
+    }
+}
+
+/// What the ranks see of the data together.
+fn look(active: &Communicator, part: &Part) -> Look {
+    let mut sight = Sight::of_part(&part.dataset, part.first_row, part.total_rows, ROWS_TO_LOOK_AT);
+    active.sum(&mut sight.sums);
+    sight.largest = active.gather_numbers(sight.largest).into_iter().fold(0.0, f64::max);
+    sight.look(part.total_rows, ROWS_TO_LOOK_AT)
 }
 
 fn tell(event: Event) -> anyhow::Result<()> {

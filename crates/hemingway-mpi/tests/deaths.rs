@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
-use cluster::{PATIENCE, command, show, wait_for};
+use cluster::{PATIENCE, command, is_alive, show, stat, wait_for};
 
 /// A run of `hemingway train` on three ranks of this machine.
 struct Run {
@@ -20,16 +20,13 @@ struct Run {
 impl Run {
     /// Starts a run that takes long, and waits until its ranks are at work.
     fn start(extra: &[&str]) -> Run {
+        Run::start_on(&["--workers", "3"], extra)
+    }
+
+    fn start_on(workers: &[&str], extra: &[&str]) -> Run {
         let folder = tempfile::tempdir().unwrap();
         let mut command = command(folder.path());
-        command.args([
-            "train",
-            "synthetic:separable,rows=3000,features=30",
-            "--engine",
-            "mpi",
-            "--workers",
-            "3",
-        ]);
+        command.args(["train", "synthetic:separable,rows=3000,features=30", "--engine", "mpi"]).args(workers);
         command.args(["--algorithm", "minibatch-sgd", "--checkpoint-every", "200ms"]).args(extra);
         let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let run = Run { head, folder };
@@ -72,28 +69,15 @@ fn kill(number: u32) -> Instant {
     Instant::now()
 }
 
-/// Zombies whose parent does not look do not count.
-fn is_alive(number: u32) -> bool {
-    test_kill_process(pid(number)).is_ok() && stat(number).is_some_and(|(_, state, _)| state != "Z")
-}
-
-/// Name, state and parent of a process.
-fn stat(number: u32) -> Option<(String, String, u32)> {
-    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    let (start, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    let state = fields.next()?.to_owned();
-    Some((start.split_once('(')?.1.to_owned(), state, fields.next()?.parse().ok()?))
-}
-
 fn name(number: u32) -> Option<String> {
-    stat(number).map(|(name, ..)| name)
+    stat(number).map(|(name, _)| name)
 }
 
 fn children(parent: u32) -> Vec<u32> {
+    let parent = parent.to_string();
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|number| stat(*number).is_some_and(|(_, _, its)| its == parent)).collect()
+    numbers.filter(|number| stat(*number).is_some_and(|(_, fields)| fields[1] == parent)).collect()
 }
 
 fn assert_all_gone(since: Instant, processes: &[u32]) {
@@ -181,6 +165,49 @@ fn a_run_with_restarts_reaches_its_goal() {
     assert!(rounds.is_sorted_by(|a, b| a < b) && rounds.last() == Some(&100_000), "{rounds:?}");
 }
 
+/// The number of workers is left open, so all three ranks wait to be told what to do.
+const PLANNED: [&str; 2] = ["--max-workers", "3"];
+
+#[test]
+fn a_planned_run_with_restarts_goes_on() {
+    let run = Run::start_on(&PLANNED, &["--within", "6s", "--restarts", "1"]);
+    let scored = |folder: &tempfile::TempDir| -> Vec<u64> {
+        let shown = show(folder.path());
+        shown["points"].as_array().unwrap().iter().map(|point| point["round"].as_u64().unwrap()).collect()
+    };
+    let before = scored(&run.folder);
+    kill(run.ranks()[2]);
+    let (code, said, folder) = run.end();
+    // The time may be up, or the method may have got as far as it can before that.
+    assert!(matches!(code, Some(0 | 3)), "{said}");
+    assert!(said.contains("going on from the last checkpoint with "), "{said}");
+    let after = scored(&folder);
+    assert!(after.is_sorted_by(|a, b| a < b) && after.last() > before.last(), "{before:?}, {after:?}");
+}
+
+#[test]
+fn a_planned_run_that_is_interrupted_is_resumed() {
+    let run = Run::start_on(&PLANNED, &FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(run.head.id()), Signal::INT).unwrap();
+    let since = Instant::now();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(3), "{said}");
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    resumes(&folder);
+    // And by the clock, as it was planned.
+    let reached =
+        show(folder.path())["points"].as_array().unwrap().last().unwrap()["seconds"].as_f64().unwrap();
+    let within = format!("{}s", reached + 2.0);
+    let output = command(folder.path())
+        .args(["train", "--resume", "last", "--within", &within, "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", cluster::text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["seconds"].as_f64().unwrap() > reached + 1.0, "{report}");
+}
+
 #[test]
 fn what_cannot_start_is_told() {
     let check = |extra: &[&str], code: i32, parts: &[&str]| {
@@ -207,6 +234,7 @@ fn what_cannot_start_is_told() {
     check(&["--hosts", "/nowhere/hosts"], 2, &["/nowhere/hosts"]);
     check(&["--launcher", "sh -c 'cat FOLDER/old'"], 2, &["0.0.1 (protocol 7)", "same release"]);
     check(&["--launcher", "echo rubbish"], 1, &["not what hemingway-worker says"]);
+    check(&["--launcher", "printf '{\"event'"], 1, &["printf ended with exit code 0"]);
     check(&["--launcher", "false"], 1, &["false ended with exit code 1"]);
 }
 

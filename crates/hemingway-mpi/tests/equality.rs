@@ -25,6 +25,7 @@ fn job(loss: Loss, stages: Vec<Stage>) -> ExternalJob {
         scoring: Scoring::Every(20),
         checkpoint_every: None,
         stages,
+        workers: None,
         checkpoint: None,
     }
 }

@@ -80,7 +80,8 @@ fn a_measured_cluster_can_be_simulated() {
     assert!(toml.contains("cocoa-plus = ") && toml.contains(" 200,"), "{toml}");
 
     for algorithm in ["cocoa-plus", "minibatch-sgd"] {
-        let train = ["train", data, "--algorithm", algorithm, "--rounds", "20", "--json"];
+        let train =
+            ["train", data, "--algorithm", algorithm, "--rounds", "20", "--score-every", "20", "--json"];
         let real = hosts.hemingway(&train).args(["--engine", "mpi"]).output().unwrap();
         assert!(real.status.success(), "{}", text(&real.stderr));
         let mut simulated = command(hosts.folder.path());

@@ -49,9 +49,7 @@ pub fn drive(
         worker.clock(true);
     };
     let run = state.finish(worker, stop)?;
-    // Where this way leads nowhere, another one may.
-    let over = matches!(stop, Stop::HandedOver | Stop::NoProgress | Stop::Diverged);
-    if job.hand_over.is_some() && over {
+    if job.hand_over.is_some() && stop.hands_over() {
         state.hand_over(worker, observe)?;
     } else if job.checkpoint_every.is_some() {
         state.checkpoint(worker, observe)?;

@@ -14,6 +14,7 @@ mod job;
 #[doc(hidden)]
 pub mod kernels;
 mod local;
+mod look;
 #[doc(hidden)]
 pub mod loss;
 mod model;
@@ -50,6 +51,7 @@ pub use engines::{
 pub use error::Error;
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
+pub use look::{Look, Sight};
 pub use loss::{LOSSES, Loss};
 pub use model::Model;
 pub use predict::predict;

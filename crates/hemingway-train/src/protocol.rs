@@ -5,14 +5,17 @@
 //! standard input; the end of that input means that whoever asked is gone, and the program ends too. A [`Failure`] is
 //! one line on standard error, from whichever rank it happened on. `docs/protocol.md` describes all this for those
 //! who write an engine of their own.
+//!
+//! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
+//! loads the data, tells what it is like, and then waits for stages as commands.
 
 use hemingway_data::{Labels, LoadOptions, Transform};
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work};
+use crate::{Look, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work};
 
 /// The version of this protocol. Programs that speak another one are refused.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What an external engine is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +34,12 @@ pub struct ExternalJob {
     /// Checkpoints are at least this far apart in wall time; none without it.
     #[serde(default)]
     pub checkpoint_every: Option<Seconds>,
-    /// One after the other, each from the model of the one before.
+    /// One after the other, each from the model of the one before. None: they come as [`Command::Stage`].
+    #[serde(default)]
     pub stages: Vec<Stage>,
+    /// Without stages: on how many workers the data is loaded at first.
+    #[serde(default)]
+    pub workers: Option<usize>,
     /// The state of a [`Message::Checkpoint`] to begin from, in the first stage.
     #[serde(default)]
     pub checkpoint: Option<String>,
@@ -70,8 +77,8 @@ pub struct Stage {
     pub stop: StopRules,
 }
 
-/// What an external engine says, in this order: hello, then for each stage loaded, any number of points and
-/// checkpoints, and finished.
+/// What an external engine says, in this order: hello, then for each stage loaded, if it divides the data anew, begun, if
+/// it takes over from another, any number of points and checkpoints, and finished.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Message {
@@ -86,6 +93,11 @@ pub enum Message {
     },
     /// The data has been read and scaled.
     Loaded(Loaded),
+    /// A stage has taken over where another one ended.
+    Begun {
+        /// The training clock before its first round: what came between two stages is on it.
+        seconds: Seconds,
+    },
     /// A round was scored.
     Point(Point),
     /// A state to begin from, should the run be interrupted. It is the engine's own business what it looks like.
@@ -135,14 +147,33 @@ pub struct Loaded {
     pub load_seconds: f64,
     /// Scaling it.
     pub transform_seconds: f64,
+    /// What it is like, in a job without stages.
+    #[serde(default)]
+    pub look: Option<Look>,
+    /// Looking at it.
+    #[serde(default)]
+    pub look_seconds: f64,
 }
 
-/// What whoever asked may say while the engine runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What whoever asked may say while the engine runs. All but [`Command::Stop`] are for jobs without stages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
     /// End after this round, with everything that belongs to an end.
     Stop,
+    /// End the present stage after the next score, so that another one can take over.
+    HandOver {
+        /// Whether that one can begin from a dual point.
+        duals: bool,
+    },
+    /// Begin this stage, from what the one before has handed over. Only a stage that was handed over, got stuck or
+    /// diverged is followed by another; any other end is the end of the job.
+    Stage {
+        /// What to do.
+        stage: Stage,
+    },
+    /// There will be no further stage.
+    Done,
 }
 
 /// Why an external engine cannot go on.

@@ -73,6 +73,11 @@ impl Stop {
         }
     }
 
+    /// Whether another way can take over from here: this one was left for it, or leads nowhere.
+    pub fn hands_over(self) -> bool {
+        matches!(self, Stop::HandedOver | Stop::NoProgress | Stop::Diverged)
+    }
+
     /// A sentence for people.
     pub fn reason(self) -> &'static str {
         match self {

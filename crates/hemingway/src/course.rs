@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hemingway_plan::{Navigator, Requirement, Seen, Switch, Way, decide};
-use hemingway_train::{Checkpoint, HandOver, Point, Run, Stop};
+use hemingway_train::{Checkpoint, HandOver, Point, Run, Seconds, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
@@ -152,6 +152,16 @@ impl Course {
         };
         self.navigator.switched(&switched.to, checkpoint.seconds.0);
         Some((switched, checkpoint))
+    }
+
+    /// The next stage begins only now, because its workers had to get ready first.
+    pub(crate) fn begun(&mut self, seconds: Seconds) {
+        self.navigator.waited(seconds.0);
+    }
+
+    /// No further changes.
+    pub(crate) fn stay(&mut self) {
+        self.adapt = false;
     }
 
     /// The next stage has set itself up.

@@ -14,6 +14,7 @@
 //! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them.
 
 use hemingway_plan::Way;
+use hemingway_train::protocol::Stage;
 use hemingway_train::{Cluster, Parameters, Scoring, StopRules};
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,12 @@ impl Choice {
         Way { algorithm, workers, passes }
     }
 
+    /// The present way as ranks are told it.
+    pub(crate) fn stage(&self, stop: StopRules) -> Stage {
+        let (algorithm, parameters, workers) = (self.algorithm.clone(), self.parameters, self.workers);
+        Stage { algorithm, parameters, workers, stop }
+    }
+
     /// The way that was gone in a round.
     pub(crate) fn way_at(&self, round: u64, rows: usize) -> Way {
         // A switch at round r leaves rounds up to r to the way before.
@@ -95,7 +102,11 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         parameters: request.parameters,
         workers,
         cluster: read_cluster(request)?,
-        scoring: request.scoring.unwrap_or(if engine == SIMULATED { UNSEEN_SCORING } else { Scoring::default() }),
+        scoring: request.scoring.unwrap_or(if engine == SIMULATED {
+            UNSEEN_SCORING
+        } else {
+            Scoring::default()
+        }),
         engine,
         stop: stop(request.stop),
         reason: reason.to_owned(),

@@ -56,6 +56,7 @@ pub fn explain(
         store,
         workers: request.workers.as_deref(),
         algorithms: request.algorithms.as_deref(),
+        read: None,
     };
     let mut planning = situation(store.as_ref()).plan()?;
     if request.pilots {

@@ -11,7 +11,7 @@ use hemingway_plan::{
 use hemingway_train::{Cluster, Collective, Machine, Network, catalogue};
 use serde::{Deserialize, Serialize};
 
-use crate::default_choice::SIMULATED;
+use crate::default_choice::{MPI, SIMULATED};
 use crate::memory::Memory;
 use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
 
@@ -72,6 +72,8 @@ pub(crate) struct Situation<'a> {
     pub workers: Option<&'a [usize]>,
     /// Algorithms to choose from, if not all.
     pub algorithms: Option<&'a [String]>,
+    /// What reading the data took, and on how many workers, where every number of workers has to read it.
+    pub read: Option<(f64, usize)>,
 }
 
 impl Situation<'_> {
@@ -140,6 +142,9 @@ impl Situation<'_> {
         let hysteresis = self.request.planning.hysteresis;
         let mut navigator = Navigator::new(self.glance.clone(), cluster, ways, *asked, hysteresis);
         navigator.learn(&memory.lessons);
+        if let Some((seconds, workers)) = self.read {
+            navigator.reads(seconds, workers);
+        }
         navigator
     }
 
@@ -315,7 +320,9 @@ impl Situation<'_> {
             return Ok(cluster.clone());
         }
         let machine: Option<Machine> = self.store.map(Store::calibration).transpose()?.flatten();
-        Ok(Cluster { network: MEETING, ..Cluster::of(machine.unwrap_or_default()) })
+        let cluster = Cluster::of(machine.unwrap_or_default());
+        // Ranks may be anywhere, and are taken to be on some usual network.
+        Ok(if self.choice.engine == MPI { cluster } else { Cluster { network: MEETING, ..cluster } })
     }
 
     /// What looking at the data takes on a simulated machine; on a real one the session has measured it.

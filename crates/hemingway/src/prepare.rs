@@ -9,8 +9,8 @@ use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
 
 use crate::default_choice::MPI;
-use crate::planning::ROWS_TO_LOOK_AT;
 use crate::place::check_writable;
+use crate::planning::ROWS_TO_LOOK_AT;
 use crate::ranks::{Ranks, Setup};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 
@@ -44,6 +44,39 @@ pub(crate) enum Means {
     },
 }
 
+impl Means {
+    /// What one look at the data shows, and how long looking took; nothing if nobody looked.
+    pub(crate) fn glance(&self, ready: &Ready) -> Option<(Glance, f64)> {
+        match self {
+            Means::Here { data, .. } => {
+                let begun = Instant::now();
+                let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
+                Some((glance, begun.elapsed().as_secs_f64()))
+            }
+            Means::Ranks { started, .. } => {
+                let DatasetSummary { rows, features, nonzeros, .. } = ready.summary;
+                let glance =
+                    Glance::seen(started.loaded.look.as_ref()?, [rows, features, nonzeros], &ready.problem);
+                Some((glance, started.loaded.look_seconds))
+            }
+        }
+    }
+
+    /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
+    pub(crate) fn workers(&self) -> Option<Vec<usize>> {
+        let Means::Ranks { setup, .. } = self else { return None };
+        let most = setup.ranks();
+        let powers = std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m < most);
+        Some(powers.chain([most]).collect())
+    }
+
+    /// What reading the data took, and on how many workers, where every number of workers has to read it.
+    pub(crate) fn read(&self) -> Option<(f64, usize)> {
+        let Means::Ranks { started, .. } = self else { return None };
+        Some((started.loaded.load_seconds + started.loaded.transform_seconds, started.loaded_on))
+    }
+}
+
 /// Checks what can be checked at once, then reads the data, or has it read, and checks the rest. A run that goes on
 /// from a checkpoint hands it to whoever trains.
 pub(crate) fn prepare(
@@ -74,11 +107,7 @@ pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance),
     Ok((DatasetSummary::of(&data), Glance::of_some(&data, &problem, ROWS_TO_LOOK_AT)))
 }
 
-fn read_it_here(
-    request: &TrainRequest,
-    choice: &Choice,
-    problem: Problem,
-) -> Result<(Ready, Means), Error> {
+fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;

@@ -215,6 +215,12 @@ impl TrainRequest {
         self.algorithm.is_none() || self.workers.is_none()
     }
 
+    /// Whether the planner decides: something is left open, and there is a goal to plan by.
+    pub(crate) fn is_planned(&self, stop: &StopRules) -> bool {
+        let asked = self.requirement(stop);
+        self.is_open() && (asked.error.is_some() || asked.within.is_some())
+    }
+
     /// What is asked for, in the words of the planner.
     pub(crate) fn requirement(&self, stop: &StopRules) -> Requirement {
         let PlanningRequest { budget, cheapest, risk, .. } = self.planning;

@@ -5,19 +5,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use hemingway_data::Dataset;
-use hemingway_plan::Glance;
+use hemingway_train::protocol::Loaded;
 use hemingway_train::{
-    Checkpoint, Cluster, Engine, Event, Job, Machine, Point, Quality, Run, Seconds, Start, StopRules,
+    Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start,
+    StopRules,
 };
 
 use crate::course::Course;
 use crate::default_choice::{SIMULATED, choose};
-use crate::planning::{Planning, ROWS_TO_LOOK_AT, Situation};
+use crate::planning::{Planning, Situation};
 use crate::prepare::{Means, Ready, prepare};
-use crate::ranks::{Ranks, Setup};
+use crate::ranks::{Ranks, Said, Setup};
 use crate::{
     Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Switched, TrainReport,
     TrainRequest, VERSION,
@@ -87,22 +87,21 @@ fn plan(
     means: &Means,
     store: Option<&Store>,
 ) -> Result<Option<Course>, Error> {
-    let asked = request.requirement(&choice.stop);
-    let Means::Here { data, .. } = means else { return Ok(None) };
-    if !request.is_open() || (asked.error.is_none() && asked.within.is_none()) {
+    if !request.is_planned(&choice.stop) {
         return Ok(None);
     }
-    let begun = Instant::now();
-    let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
-    let looked = if choice.engine == SIMULATED { 0.0 } else { begun.elapsed().as_secs_f64() };
+    let Some((glance, looked)) = means.glance(ready) else { return Ok(None) };
+    let looked = if choice.engine == SIMULATED { 0.0 } else { looked };
+    let workers = means.workers();
     let situation = || Situation {
         request,
         choice,
         data: &ready.summary,
         glance: glance.clone(),
         store,
-        workers: None,
+        workers: workers.as_deref(),
         algorithms: None,
+        read: means.read(),
     };
     let mut planning = situation().plan()?;
     planning.explanation.overhead_seconds += looked;
@@ -149,21 +148,24 @@ fn follow_again(
     ready: &Ready,
     means: &Means,
 ) -> Result<Option<Course>, Error> {
-    let Means::Here { data, .. } = means else { return Ok(None) };
     if choice.explanation.is_none() {
         return Ok(None);
     }
+    let Some((glance, _)) = means.glance(ready) else { return Ok(None) };
     let adapt = request.planning.adapt && choice.stop.objective.is_none();
-    let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
-    let (rows, data) = (ready.summary.rows, &ready.summary);
-    let situation = Situation { request, choice, data, glance, store: None, workers: None, algorithms: None };
+    let (rows, data, named) = (ready.summary.rows, &ready.summary, means.workers());
+    let (workers, read) = (named.as_deref(), means.read());
+    let situation = Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
     let way = choice.way(rows);
     let navigator = situation.go_on(&way)?;
     Ok(Some(Course::of(navigator, request.requirement(&choice.stop), way, adapt, None)))
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
-pub(crate) fn measure_if_needed(choice: &mut Choice, store: Option<&Store>) -> Result<Option<Machine>, Error> {
+pub(crate) fn measure_if_needed(
+    choice: &mut Choice,
+    store: Option<&Store>,
+) -> Result<Option<Machine>, Error> {
     if choice.engine != SIMULATED || choice.cluster.is_some() {
         return Ok(None);
     }
@@ -192,6 +194,9 @@ struct Task<'a> {
     course: Option<Course>,
     bill: Bill,
 }
+
+/// Trains one stage, from a checkpoint if there is one.
+type OneStage<'a> = dyn FnMut(&mut Task, Option<&Checkpoint>, &mut Watch) -> Result<Run, Error> + 'a;
 
 /// What training came to.
 struct Outcome {
@@ -231,36 +236,48 @@ impl<'a> Task<'a> {
     fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
         match means {
             Means::Here { engine, data } => self.train_here(engine.as_ref(), &data, from, watch),
-            Means::Ranks { started, setup } => self.train_on_ranks(*started, *setup, watch),
+            Means::Ranks { started, setup } => self.train_on_ranks(*started, *setup, from, watch),
         }
     }
 
-    /// One stage after the other, as long as another way is better or the present one leads nowhere.
     fn train_here(
         &mut self,
         engine: &dyn Engine,
         data: &Dataset,
-        mut from: Option<Checkpoint>,
+        from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
+        let mut stage = |task: &mut Task, from: Option<&Checkpoint>, watch: &mut Watch| {
+            task.stage(engine, data, from, watch)
+        };
+        let run = self.stages(from, watch, &mut stage)?;
+        let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
+        Ok(Outcome { run, quality })
+    }
+
+    /// One stage after the other, as long as another way is better or the present one leads nowhere.
+    fn stages(
+        &mut self,
+        mut from: Option<Checkpoint>,
+        watch: &mut Watch,
+        stage: &mut OneStage,
+    ) -> Result<Run, Error> {
         let begun = from.as_ref().map_or(0.0, |from| from.seconds.0);
         self.bill.begin(begun);
-        let run = loop {
-            let run = self.stage(engine, data, from.as_ref(), watch)?;
+        loop {
+            let run = stage(self, from.as_ref(), watch)?;
             self.bill.pay(run.seconds.0, self.price());
-            let Some(course) = &mut self.course else { break run };
+            let Some(course) = &mut self.course else { return Ok(run) };
             if let Some(from) = from.as_ref().filter(|from| from.is_handed_over()) {
                 course.set_up(from, &run);
             }
-            let Some((switched, checkpoint)) = course.next(&run) else { break run };
+            let Some((switched, checkpoint)) = course.next(&run) else { return Ok(run) };
             self.choice.go(&switched.to, self.ready.summary.rows, self.request.parameters);
             (watch.observe)(Progress::Switched(&switched));
             self.choice.switches.push(switched);
             self.store.change_choice(self.run, &self.choice)?;
             from = Some(checkpoint);
-        };
-        let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
-        Ok(Outcome { run, quality })
+        }
     }
 
     fn stage(
@@ -272,7 +289,7 @@ impl<'a> Task<'a> {
     ) -> Result<Run, Error> {
         let algorithm = hemingway_train::algorithm(&self.choice.algorithm, &self.choice.parameters)?;
         let stop = self.stop();
-        let hand_over = self.course.as_ref().map(|course| Arc::clone(&course.hand_over));
+        let hand_over = self.hand_over();
         let job = Job {
             problem: self.ready.problem,
             algorithm: algorithm.as_ref(),
@@ -289,11 +306,22 @@ impl<'a> Task<'a> {
         Ok(engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?)
     }
 
+    /// How a stage is asked to end for another one.
+    fn hand_over(&self) -> Option<Arc<HandOver>> {
+        self.course.as_ref().map(|course| Arc::clone(&course.hand_over))
+    }
+
     /// When a stage ends: the limits of the run, less what was waited for before it began, and the money that is left.
     fn stop(&self) -> StopRules {
         let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
-        let within = self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE));
-        let paid_for = self.request.planning.budget.zip(self.price()).map(|(budget, price)| self.bill.until(budget, price));
+        let within =
+            self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE));
+        let paid_for = self
+            .request
+            .planning
+            .budget
+            .zip(self.price())
+            .map(|(budget, price)| self.bill.until(budget, price));
         let within = within.into_iter().chain(paid_for).reduce(f64::min);
         StopRules { within: within.map(Seconds), ..self.choice.stop }
     }
@@ -303,30 +331,81 @@ impl<'a> Task<'a> {
         self.choice.cluster.as_ref().and_then(|cluster| cluster.price_per_second(self.choice.workers))
     }
 
-    /// Starts again from the last checkpoint when ranks are lost, as often as the user allows.
+    /// Starts again from the last checkpoint when ranks are lost, as often as the user allows. What is left of the run is
+    /// then done the way it was, on as many ranks as there are.
     fn train_on_ranks(
         &mut self,
         started: Ranks,
         mut setup: Setup,
+        mut from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
         let mut started = Ok(started);
         let mut restarts = self.request.ranks.restarts;
         loop {
-            let observe = &mut *watch.observe;
-            let result = started
-                .and_then(|ranks| ranks.run(watch.interrupt, &mut |event| self.record(event, observe)));
+            let result = started.and_then(|ranks| self.train_with(ranks, from, watch));
             let reason = match result {
                 Err(error) if error.is_loss() && restarts > 0 => error,
-                result => return result.map(|(run, quality)| Outcome { run, quality }),
+                result => return result,
             };
             restarts -= 1;
             let gone = setup.drop_lost_hosts()?;
-            self.choice.workers = setup.workers();
-            let from = self.store.checkpoint(self.run)?;
+            self.choice.workers = self.choice.workers.min(setup.ranks());
+            let workers = self.choice.workers;
+            if let Some(course) = &mut self.course {
+                course.stay();
+            }
+            setup = setup.with_stages(vec![self.choice.stage(self.stop())]);
+            from = self.store.checkpoint(self.run)?;
             self.store.forget_points_after(self.run, from.as_ref().map_or(0, |from| from.round))?;
-            (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers: setup.workers() });
+            (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers });
             started = setup.start(from.as_ref());
+        }
+    }
+
+    /// The stages of a run on ranks, which have what they begin from, or keep it from stage to stage.
+    fn train_with(
+        &mut self,
+        mut ranks: Ranks,
+        from: Option<Checkpoint>,
+        watch: &mut Watch,
+    ) -> Result<Outcome, Error> {
+        let mut quality = None;
+        let mut stage = |task: &mut Task, from: Option<&Checkpoint>, watch: &mut Watch| {
+            let (stage, hand_over) = (task.choice.stage(task.stop()), task.hand_over());
+            let (interrupt, observe) = (watch.interrupt, &mut *watch.observe);
+            let begins = from.is_none();
+            let (run, reached) =
+                ranks.stage(stage, hand_over.as_deref(), interrupt, &mut |said| match said {
+                    Said::Event(event) => task.record(event, observe),
+                    Said::Loaded(again) => {
+                        task.loaded_again(again, begins);
+                        Ok(())
+                    }
+                    Said::Begun(seconds) => {
+                        task.begun(seconds);
+                        Ok(())
+                    }
+                })?;
+            quality = Some(reached);
+            Ok(run)
+        };
+        let run = self.stages(from, watch, &mut stage)?;
+        ranks.dismiss();
+        Ok(Outcome { run, quality: quality.expect("every stage tells") })
+    }
+
+    /// Between stages the training clock runs, but before the first one it does not yet.
+    fn loaded_again(&mut self, loaded: &Loaded, begins: bool) {
+        if begins {
+            self.ready.load_seconds += loaded.load_seconds;
+            self.ready.transform_seconds += loaded.transform_seconds;
+        }
+    }
+
+    fn begun(&mut self, seconds: Seconds) {
+        if let Some(course) = &mut self.course {
+            course.begun(seconds);
         }
     }
 
@@ -434,10 +513,15 @@ impl<'a> Task<'a> {
             switches: self.choice.switches.clone(),
             plan: explained.and_then(|explained| explained.decision.plan.clone()),
             path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
-            alternatives: explained.map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
+            alternatives: explained
+                .map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
             rejected: explained.map_or_else(Vec::new, |explained| explained.decision.rejected.clone()),
             reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
-            warnings: explained.map_or_else(Vec::new, |explained| explained.warnings.clone()).into_iter().chain(noticed).collect(),
+            warnings: explained
+                .map_or_else(Vec::new, |explained| explained.warnings.clone())
+                .into_iter()
+                .chain(noticed)
+                .collect(),
             train_accuracy: train.accuracy(),
             train_rmse: train.rmse(),
             test_accuracy: test.and_then(Quality::accuracy),

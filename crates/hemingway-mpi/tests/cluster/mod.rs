@@ -2,12 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hemingway_train::protocol::{ExternalJob, Message};
+use hemingway_train::protocol::{self, ExternalJob, Message};
+use rustix::process::{Pid, test_kill_process};
 
 /// The program under test.
 pub fn worker() -> &'static Path {
@@ -51,6 +52,71 @@ pub fn tell(ranks: usize, job: &str) -> Output {
     let output = child.wait_with_output().expect("an end");
     drop(input);
     output
+}
+
+/// Ranks that are told what to do while they run.
+pub struct Conversation {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Conversation {
+    pub fn begin(ranks: usize, job: &ExternalJob) -> Conversation {
+        let mut child =
+            mpirun(ranks).arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("mpirun");
+        let (input, output) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+        let mut conversation = Conversation { child, input, output: BufReader::new(output) };
+        conversation.write(&serde_json::to_string(job).expect("plain data"));
+        conversation
+    }
+
+    pub fn tell(&mut self, command: &protocol::Command) {
+        self.write(&serde_json::to_string(command).expect("plain data"));
+    }
+
+    fn write(&mut self, line: &str) {
+        writeln!(self.input, "{line}").and_then(|()| self.input.flush()).expect("somebody listens");
+    }
+
+    /// Waits for the next message; none when all has been said.
+    pub fn hear(&mut self) -> Option<Message> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("text");
+        (!line.is_empty())
+            .then(|| serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+    }
+
+    /// Waits for the end.
+    pub fn end(mut self) -> ExitStatus {
+        while let Some(message) = self.hear() {
+            eprintln!("{message:?}");
+        }
+        self.child.wait().expect("an end")
+    }
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number as i32).expect("a process")
+}
+
+/// Zombies whose parent does not look do not count.
+pub fn is_alive(number: u32) -> bool {
+    test_kill_process(pid(number)).is_ok() && stat(number).is_some_and(|(_, fields)| fields[0] != "Z")
+}
+
+/// Seconds that a process has computed.
+pub fn computed(number: u32) -> f64 {
+    let (_, fields) = stat(number).expect("a process");
+    let ticks = |at: usize| fields[at].parse::<f64>().expect("a number");
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// The name of a process, then what the system tells of it, from its state on.
+pub fn stat(number: u32) -> Option<(String, Vec<String>)> {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    let (start, rest) = stat.rsplit_once(')')?;
+    Some((start.split_once('(')?.1.to_owned(), rest.split_whitespace().map(str::to_owned).collect()))
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -97,12 +97,11 @@ impl Navigator {
 
     /// Seconds before the first round counts: the switch, and what the solver needs to find its feet.
     fn begin_seconds(&self, way: usize, per_round: f64) -> f64 {
+        let Outlook { switch, way: to, .. } = &self.outlooks[way];
+        let reading = self.reading(to.workers);
         match self.present.way {
-            Some(present) if present != way => {
-                let Outlook { switch, way, .. } = &self.outlooks[way];
-                switch + way.rounds_to_settle_in() * per_round
-            }
-            _ => 0.0,
+            Some(present) if present != way => reading + switch + to.rounds_to_settle_in() * per_round,
+            _ => reading,
         }
     }
 

@@ -55,6 +55,8 @@ pub struct Navigator {
     left: Vec<u32>,
     switches: u32,
     present: Present,
+    /// What reading the data took, and on how many workers, where another number of workers reads it again.
+    read: Option<(f64, usize)>,
 }
 
 /// Where the run is.
@@ -98,7 +100,13 @@ impl Navigator {
             outlooks,
             switches: 0,
             present: Present::default(),
+            read: None,
         }
+    }
+
+    /// Another number of workers than the present one has to read the data again, which took so long on so many.
+    pub fn reads(&mut self, seconds: f64, workers: usize) {
+        self.read = Some((seconds, workers));
     }
 
     /// Takes in what earlier runs have shown, as if this one had.
@@ -130,6 +138,11 @@ impl Navigator {
         let Present { progress, rounds, .. } = self.present;
         (self.present.mark_progress, self.present.mark_rounds) = (progress, rounds);
         self.present.made = 0.0;
+    }
+
+    /// The present way has taken until now to get ready, which says nothing of its rounds.
+    pub fn waited(&mut self, seconds: f64) {
+        self.spend(seconds);
     }
 
     /// A scored round of the present way.
@@ -240,6 +253,13 @@ impl Navigator {
         let price = self.present.way.and_then(|way| self.outlooks[way].price).unwrap_or(0.0);
         self.present.money += price * (seconds - self.present.seconds).max(0.0);
         self.present.seconds = seconds;
+    }
+
+    /// What it takes so many workers to read their rows, unless they are the ones who have them.
+    fn reading(&self, workers: usize) -> f64 {
+        let Some((seconds, readers)) = self.read else { return 0.0 };
+        let have_them = self.present.way.map_or(readers, |present| self.outlooks[present].way.workers);
+        if workers == have_them { 0.0 } else { seconds * (readers as f64 / workers as f64).max(1.0) }
     }
 
     fn arrived(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What one look at the data shows: its size, the lengths of its rows and how even its classes are.
 
-use hemingway_data::{Dataset, Matrix};
-use hemingway_train::{Loss, Problem};
+use hemingway_data::Dataset;
+use hemingway_train::{Look, Loss, Problem};
 use serde::{Deserialize, Serialize};
 
 /// From this density on data is stored as dense rows.
@@ -38,33 +38,22 @@ impl Glance {
 
     /// Looks at no more than so many rows, evenly spaced: a few hundred tell nearly as much as all of them.
     pub fn of_some(data: &Dataset, problem: &Problem, most: usize) -> Glance {
-        let (rows, features) = (data.matrix.rows(), data.matrix.columns());
-        let step = rows.div_ceil(most.max(1)).max(1);
-        let looked = rows.div_ceil(step).max(1) as f64;
-        let mut mean = vec![0.0; features];
-        let (mut total, mut largest) = (0.0, 0.0_f64);
-        each_row(&data.matrix, step, &mut |row| {
-            let mut square = 0.0;
-            for (column, value) in row {
-                mean[column] += value / looked;
-                square += value * value;
-            }
-            total += square;
-            largest = largest.max(square);
-        });
-        let mean_squared_norm = total / looked;
-        let square: f64 = mean.iter().map(|value| value * value).sum();
-        // The mean of few rows is longer than that of all, by what does not cancel out.
-        let missed = if looked > 1.0 && step > 1 { (mean_squared_norm - square) / (looked - 1.0) } else { 0.0 };
-        let common = (square - missed).max(0.0);
+        let Dataset { matrix, .. } = data;
+        Glance::seen(&Look::at(data, most), [matrix.rows(), matrix.columns(), matrix.nonzeros()], problem)
+    }
+
+    /// What somebody else saw of data with so many rows, features and values that are not zero.
+    pub fn seen(look: &Look, [rows, features, nonzeros]: [usize; 3], problem: &Problem) -> Glance {
+        let Look { mean_squared_norm, largest_squared_norm, squared_norm_of_mean, rare_share } = *look;
+        let common = if mean_squared_norm > 0.0 { squared_norm_of_mean / mean_squared_norm } else { 0.0 };
         Glance {
             rows,
             features,
-            nonzeros: data.matrix.nonzeros(),
+            nonzeros,
             mean_squared_norm,
-            largest_squared_norm: largest,
-            common: if mean_squared_norm > 0.0 { common / mean_squared_norm } else { 0.0 },
-            rare_share: rare_share(data),
+            largest_squared_norm,
+            common,
+            rare_share,
             loss: problem.loss,
             lambda: problem.lambda,
         }
@@ -86,39 +75,9 @@ impl Glance {
     }
 }
 
-/// Sees the columns and values of a row.
-type Look<'a> = dyn FnMut(&mut dyn Iterator<Item = (usize, f64)>) + 'a;
-
-/// Calls `look` with each row, or with one of so many.
-fn each_row(matrix: &Matrix, step: usize, look: &mut Look) {
-    match matrix {
-        Matrix::Sparse(sparse) => {
-            for ends in sparse.offsets().windows(2).step_by(step) {
-                let indices = sparse.indices()[ends[0]..ends[1]].iter().map(|index| *index as usize);
-                let values = sparse.values()[ends[0]..ends[1]].iter().map(|value| f64::from(*value));
-                look(&mut indices.zip(values));
-            }
-        }
-        Matrix::Dense(dense) => {
-            for row in dense.values().chunks_exact(dense.columns().max(1)).step_by(step) {
-                look(&mut row.iter().map(|value| f64::from(*value)).enumerate());
-            }
-        }
-    }
-}
-
-fn rare_share(data: &Dataset) -> f64 {
-    if data.labels == hemingway_data::Labels::Numbers || data.targets.is_empty() {
-        return 0.5;
-    }
-    let positive = data.targets.iter().filter(|target| **target > 0.0).count() as f64;
-    let share = positive / data.targets.len() as f64;
-    share.min(1.0 - share)
-}
-
 #[cfg(test)]
 mod tests {
-    use hemingway_data::{Dense, Labels, Sparse};
+    use hemingway_data::{Dense, Labels, Matrix, Sparse};
 
     use super::*;
 
@@ -129,7 +88,8 @@ mod tests {
 
     #[test]
     fn some_rows_tell_nearly_as_much_as_all() {
-        let values: Vec<f32> = (0_u32..8000).map(|k| (k.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0).collect();
+        let values: Vec<f32> =
+            (0_u32..8000).map(|k| (k.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0).collect();
         let (matrix, targets) = (Matrix::Dense(Dense::new(2000, 4, values)), vec![1.0; 2000]);
         let many = Dataset { targets, ..data(matrix) };
         let problem = Problem::new(Loss::Hinge, 0.1).unwrap();

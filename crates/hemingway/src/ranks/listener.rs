@@ -56,21 +56,25 @@ impl Listener {
         })
     }
 
+    /// Tells rank 0 what to do.
+    pub(super) fn tell(&mut self, command: &Command) {
+        self.process.tell(&serde_json::to_string(command).expect("a command is plain data"));
+    }
+
     /// The next message; while there is none, an interruption is passed on.
     pub(super) fn next(&mut self, interrupt: Option<&AtomicBool>) -> Result<Message, Error> {
         loop {
             if !self.stopping && interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
                 self.stopping = true;
-                let command = serde_json::to_string(&Command::Stop).expect("a command is plain data");
-                self.process.tell(&command);
+                self.tell(&Command::Stop);
             }
             match self.process.listen() {
-                Heard::Line(line) => {
-                    return serde_json::from_str(&line).map_err(|error| match self.version_in(&line) {
-                        Some(wrong) => wrong,
-                        None => self.garbled(&error),
-                    });
-                }
+                Heard::Line(line) => match serde_json::from_str(&line) {
+                    Ok(message) => return Ok(message),
+                    // Half a line: whoever wrote it died meanwhile, as will be seen.
+                    Err(error) if error.is_eof() && !line.is_empty() => {}
+                    Err(error) => return Err(self.version_in(&line).unwrap_or_else(|| self.garbled(&error))),
+                },
                 Heard::Silence => self.look_at_errors(),
                 Heard::End(status) => return Err(self.ended(&describe(status))),
             }

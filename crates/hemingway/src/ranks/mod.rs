@@ -1,7 +1,8 @@
 //! Training on ranks of another program: start them, listen to them, notice when they die.
 //!
 //! The ranks load the data themselves and train by themselves; what comes back are the lines of
-//! [`hemingway_train::protocol`].
+//! [`hemingway_train::protocol`]. Where the whole run is known in advance they get it with the job; where it was planned
+//! they wait for one stage after the other, and as many of them as a stage wants take part in it.
 
 mod hosts;
 mod launcher;
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use hemingway_train::protocol::{ExternalJob, Loaded, Message, PROTOCOL, Profile, Source, Stage};
-use hemingway_train::{Checkpoint, Cluster, Event, Problem, Quality, Run};
+use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Profile, Source, Stage};
+use hemingway_train::{Checkpoint, Cluster, Event, HandOver, Problem, Quality, Run, Seconds};
 
 use self::hosts::Hosts;
 use self::launcher::Launcher;
@@ -29,6 +30,8 @@ const ANSWER: Duration = Duration::from_secs(8);
 pub(crate) struct Setup {
     launcher: Launcher,
     hosts: Option<Hosts>,
+    /// How many ranks.
+    ranks: usize,
     job: ExternalJob,
 }
 
@@ -36,23 +39,37 @@ pub(crate) struct Setup {
 pub(crate) struct Ranks {
     listener: Listener,
     pub loaded: Loaded,
+    /// On how many of them it was loaded.
+    pub loaded_on: usize,
+    /// Whether they wait to be told each stage.
+    wait: bool,
+}
+
+/// What ranks say while they train.
+pub(crate) enum Said<'a> {
+    /// What every engine says.
+    Event(Event<'a>),
+    /// The data has been divided anew.
+    Loaded(&'a Loaded),
+    /// The stage took over from another; the training clock before its first round.
+    Begun(Seconds),
 }
 
 impl Setup {
-    /// Checks what can be checked without starting anything.
+    /// Checks what can be checked without starting anything. A run that is planned may use all ranks there are.
     pub(crate) fn new(
         request: &TrainRequest,
         choice: &Choice,
         problem: Problem,
         data: Source,
     ) -> Result<Setup, Error> {
-        let (launcher, hosts) = place(&request.ranks, choice.workers)?;
-        let stage = Stage {
-            algorithm: choice.algorithm.clone(),
-            parameters: choice.parameters,
-            workers: choice.workers,
-            stop: choice.stop,
-        };
+        let (launcher, hosts) = place(&request.ranks)?;
+        let planned = choice.explanation.is_some() || request.is_planned(&choice.stop);
+        let ranks = if planned { most_ranks(request, hosts.as_ref()) } else { choice.workers };
+        let ranks = ranks.max(choice.workers);
+        check_slots(hosts.as_ref(), ranks)?;
+        // A run that goes on knows how many it goes on with.
+        let first = if choice.explanation.is_some() { choice.workers } else { ranks };
         let job = ExternalJob {
             protocol: PROTOCOL,
             data,
@@ -60,33 +77,39 @@ impl Setup {
             seed: request.seed,
             scoring: choice.scoring,
             checkpoint_every: Some(request.checkpoint_every),
-            stages: vec![stage],
+            stages: if planned { Vec::new() } else { vec![choice.stage(choice.stop)] },
+            workers: planned.then_some(first),
             checkpoint: None,
         };
-        Ok(Setup { launcher, hosts, job })
+        Ok(Setup { launcher, hosts, ranks, job })
     }
 
-    /// Other stages on the same ranks.
+    /// The whole run in advance, on as many ranks as it needs.
     pub(crate) fn with_stages(mut self, stages: Vec<Stage>) -> Setup {
-        self.job.stages = stages;
+        self.ranks = stages.iter().map(|stage| stage.workers).max().unwrap_or(self.ranks);
+        (self.job.stages, self.job.workers) = (stages, None);
         self
     }
 
     /// How many ranks will be started.
-    pub(crate) fn workers(&self) -> usize {
-        self.job.stages[0].workers
+    pub(crate) fn ranks(&self) -> usize {
+        self.ranks
     }
 
     /// Starts the ranks and waits until they have loaded their data.
     pub(crate) fn start(&self, checkpoint: Option<&Checkpoint>) -> Result<Ranks, Error> {
-        let command = self.launcher.ranks(self.workers(), self.hosts.as_ref(), &["-"])?;
+        let command = self.launcher.ranks(self.ranks, self.hosts.as_ref(), &["-"])?;
         let mut listener = Listener::start(&self.launcher, command)?;
         let checkpoint = checkpoint.map(|checkpoint| BASE64.encode(checkpoint.to_bytes()));
         let job = ExternalJob { checkpoint, ..self.job.clone() };
         listener.process.tell(&serde_json::to_string(&job).expect("a job is plain data"));
         listener.greet()?;
+        let wait = job.stages.is_empty();
+        let loaded_on = job.workers.or(job.stages.first().map(|stage| stage.workers)).unwrap_or(self.ranks);
         match listener.next(None)? {
-            Message::Loaded(loaded) => Ok(Ranks { listener, loaded }),
+            Message::Loaded(loaded) => {
+                Ok(Ranks { listener, loaded_on: loaded_on.min(loaded.rows), loaded, wait })
+            }
             other => Err(listener.unexpected(&other)),
         }
     }
@@ -108,7 +131,7 @@ impl Setup {
         if left.slots() == 0 {
             return Err(Error::NoHostLeft { gone });
         }
-        self.job.stages[0].workers = self.workers().min(left.slots());
+        self.ranks = self.ranks.min(left.slots());
         self.hosts = Some(left);
         Ok(gone)
     }
@@ -116,7 +139,8 @@ impl Setup {
 
 /// Has the ranks measure their machines and their network, with sums of this length among others.
 pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> Result<Cluster, Error> {
-    let (launcher, hosts) = place(request, workers)?;
+    let (launcher, hosts) = place(request)?;
+    check_slots(hosts.as_ref(), workers)?;
     let command = launcher.ranks(workers, hosts.as_ref(), &["--measure", &length.to_string()])?;
     let mut listener = Listener::start(&launcher, command)?;
     listener.greet()?;
@@ -129,11 +153,24 @@ pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> 
     }
 }
 
-fn place(request: &RanksRequest, workers: usize) -> Result<(Launcher, Option<Hosts>), Error> {
+fn place(request: &RanksRequest) -> Result<(Launcher, Option<Hosts>), Error> {
     let launcher = Launcher::new(request.launcher.as_deref())?;
-    let hosts = request.hosts.as_deref().map(Hosts::read).transpose()?;
-    hosts.as_ref().map_or(Ok(()), |hosts| hosts.check(workers))?;
-    Ok((launcher, hosts))
+    Ok((launcher, request.hosts.as_deref().map(Hosts::read).transpose()?))
+}
+
+fn check_slots(hosts: Option<&Hosts>, workers: usize) -> Result<(), Error> {
+    hosts.map_or(Ok(()), |hosts| hosts.check(workers))
+}
+
+/// The most ranks that a planned run may use: what was asked for, the slots of the hosts, or the cores of this machine.
+fn most_ranks(request: &TrainRequest, hosts: Option<&Hosts>) -> usize {
+    let limit = request.planning.max_workers;
+    let most = match (request.workers, hosts) {
+        (Some(workers), _) => workers,
+        (None, Some(hosts)) => hosts.slots().min(limit.unwrap_or(usize::MAX)),
+        (None, None) => limit.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    most.max(1)
 }
 
 /// Whether a process can be started on a host.
@@ -149,26 +186,44 @@ fn answers(launcher: &Launcher, host: &str) -> bool {
 }
 
 impl Ranks {
-    /// Listens until the run has ended.
-    pub(crate) fn run(
-        mut self,
+    /// Has a stage trained, and listens until it has ended. Ranks that do not wait to be told have begun already.
+    pub(crate) fn stage(
+        &mut self,
+        stage: Stage,
+        hand_over: Option<&HandOver>,
         interrupt: &AtomicBool,
-        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+        observe: &mut dyn FnMut(Said) -> Result<(), Error>,
     ) -> Result<(Run, Quality), Error> {
+        if self.wait {
+            self.listener.tell(&Command::Stage { stage });
+        }
+        let mut asked = None;
         loop {
             match self.listener.next(Some(interrupt))? {
-                Message::Point(point) => observe(Event::Point(&point))?,
+                Message::Point(point) => observe(Said::Event(Event::Point(&point)))?,
                 Message::Checkpoint { state, .. } => {
                     let bytes = BASE64.decode(&state).map_err(|error| self.listener.garbled(&error))?;
-                    observe(Event::Checkpoint(&Checkpoint::from_bytes(&bytes)?))?;
+                    observe(Said::Event(Event::Checkpoint(&Checkpoint::from_bytes(&bytes)?)))?;
                 }
-                Message::Finished { run, quality, .. } => {
-                    self.listener.wait_for_the_end();
-                    return Ok((run, quality));
-                }
+                Message::Loaded(loaded) => observe(Said::Loaded(&loaded))?,
+                Message::Begun { seconds } => observe(Said::Begun(seconds))?,
+                Message::Finished { run, quality, .. } => return Ok((run, quality)),
                 other => return Err(self.listener.unexpected(&other)),
             }
+            let asks = hand_over.and_then(HandOver::asked);
+            if asked != asks {
+                asks.iter().for_each(|&duals| self.listener.tell(&Command::HandOver { duals }));
+                asked = asks;
+            }
         }
+    }
+
+    /// Lets the ranks go, and waits until they have put things away.
+    pub(crate) fn dismiss(mut self) {
+        if self.wait {
+            self.listener.tell(&Command::Done);
+        }
+        self.listener.wait_for_the_end();
     }
 
     /// Listens through so many stages; where the time of each went.

@@ -1,0 +1,227 @@
+//! Ranks that are told one stage after the other, and what the planner makes of them.
+
+mod cluster;
+
+use std::time::Duration;
+
+use cluster::{Conversation, command, computed, is_alive, text};
+use hemingway_data::{LoadOptions, load};
+use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Source, Stage};
+use hemingway_train::{Look, Loss, Parameters, Point, Problem, Run, Scoring, Seconds, Stop, StopRules};
+use serde_json::Value;
+
+const DATA: &str = "synthetic:text,rows=3000,features=100,seed=3";
+
+fn job(workers: usize) -> ExternalJob {
+    ExternalJob {
+        protocol: PROTOCOL,
+        data: Source {
+            spec: DATA.to_owned(),
+            options: LoadOptions::default(),
+            normalise_rows: false,
+            standardise: false,
+        },
+        problem: Problem::new(Loss::Logistic, 1e-6).unwrap(),
+        seed: 5,
+        scoring: Scoring::Every(2),
+        checkpoint_every: Some(Seconds(0.1)),
+        stages: Vec::new(),
+        workers: Some(workers),
+        checkpoint: None,
+    }
+}
+
+/// What was said in one stage.
+#[derive(Default)]
+struct Told {
+    loads: usize,
+    begun: Option<f64>,
+    points: Vec<Point>,
+    run: Option<Run>,
+}
+
+impl Told {
+    fn last(&self) -> &Point {
+        self.points.last().expect("every stage scores")
+    }
+
+    fn stop(&self) -> Stop {
+        self.run.as_ref().expect("every stage ends").stop
+    }
+}
+
+/// Has a stage trained that would never end, and handed over after a few scores.
+fn relay(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
+    let stop = StopRules::default();
+    let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
+    ranks.tell(&Command::Stage { stage });
+    let mut told = Told::default();
+    while told.run.is_none() {
+        match ranks.hear().expect("the stage has not ended") {
+            Message::Loaded(_) => told.loads += 1,
+            Message::Begun { seconds } => told.begun = Some(seconds.0),
+            Message::Point(point) => told.points.push(point),
+            Message::Checkpoint { .. } => {}
+            Message::Finished { run, .. } => told.run = Some(run),
+            other => panic!("{other:?}"),
+        }
+        // Also when it is too late: that does no harm.
+        if told.points.len() >= 3 {
+            ranks.tell(&Command::HandOver { duals: duals_next });
+        }
+    }
+    told
+}
+
+fn greeted(ranks: &mut Conversation) -> Vec<u32> {
+    match ranks.hear() {
+        Some(Message::Hello { ranks, .. }) => ranks.iter().map(|rank| rank.pid).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn loaded(ranks: &mut Conversation) -> Loaded {
+    match ranks.hear() {
+        Some(Message::Loaded(loaded)) => loaded,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_same_processes_go_on_another_way() {
+    let mut ranks = Conversation::begin(3, &job(3));
+    let pids = greeted(&mut ranks);
+    loaded(&mut ranks);
+    let stages = [("cocoa", 3, false), ("l-bfgs", 2, true), ("cocoa", 1, false), ("l-bfgs", 2, true)];
+    let told: Vec<Told> = stages
+        .iter()
+        .map(|(algorithm, workers, duals_next)| {
+            let told = relay(&mut ranks, algorithm, *workers, *duals_next);
+            // On a busy machine it may get as far as it can before it hears the request.
+            assert!(told.stop().hands_over(), "{algorithm} on {workers}: {:?}", told.stop());
+            assert!(pids.iter().all(|pid| is_alive(*pid)), "{algorithm} on {workers}");
+            told
+        })
+        .collect();
+    let loads: Vec<usize> = told.iter().map(|told| told.loads).collect();
+    assert_eq!(loads, [0, 1, 1, 0], "rows are read once for a number of workers that comes again");
+    for pair in told.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let (reached, next) = (before.last(), &after.points[0]);
+        let begun = after.begun.expect("it took over");
+        assert!(next.round > reached.round && next.round <= reached.round + 2, "{reached:?} then {next:?}");
+        assert!(begun > before.run.as_ref().unwrap().seconds.0 && next.seconds.0 >= begun);
+        assert!(next.wall_seconds.0 > reached.wall_seconds.0);
+        assert!(next.primal <= reached.primal && next.dual >= reached.dual, "{reached:?} then {next:?}");
+    }
+    let points: Vec<&Point> =
+        told.iter().flat_map(|told| &told.points).filter(|point| point.dual > 0.0).collect();
+    assert!(points.len() > 4, "{points:?}");
+    assert!(points.is_sorted_by(|a, b| a.certified_error >= b.certified_error), "{points:?}");
+
+    ranks.tell(&Command::Done);
+    assert!(ranks.end().success());
+    cluster::wait_for("the ranks to end", || !pids.iter().any(|pid| is_alive(*pid)));
+}
+
+#[test]
+fn who_waits_burns_no_core() {
+    let mut ranks = Conversation::begin(3, &job(3));
+    let pids = greeted(&mut ranks);
+    loaded(&mut ranks);
+    relay(&mut ranks, "cocoa", 2, true);
+    let total = || pids.iter().map(|pid| computed(*pid)).sum::<f64>();
+    let before = total();
+    std::thread::sleep(Duration::from_secs(2));
+    let burnt = total() - before;
+    assert!(burnt < 0.5, "{burnt} s in 2 s");
+    ranks.tell(&Command::Done);
+    assert!(ranks.end().success());
+}
+
+#[test]
+fn ranks_see_together_what_one_process_sees() {
+    let data = load(DATA, &LoadOptions::default()).unwrap();
+    let alone = Look::at(&data, 512);
+    for workers in [1, 2, 3] {
+        let mut ranks = Conversation::begin(3, &job(workers));
+        greeted(&mut ranks);
+        let look = loaded(&mut ranks).look.expect("a look");
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs();
+        assert!(near(look.mean_squared_norm, alone.mean_squared_norm), "{look:?} for {alone:?}");
+        assert!(near(look.squared_norm_of_mean, alone.squared_norm_of_mean), "{look:?} for {alone:?}");
+        assert_eq!(look.largest_squared_norm, alone.largest_squared_norm);
+        assert_eq!(look.rare_share, alone.rare_share);
+        ranks.tell(&Command::Done);
+        assert!(ranks.end().success());
+    }
+}
+
+#[test]
+fn a_goal_ends_the_job() {
+    let mut ranks = Conversation::begin(2, &job(2));
+    greeted(&mut ranks);
+    loaded(&mut ranks);
+    let stop = StopRules { rounds: Some(4), ..StopRules::default() };
+    let (algorithm, parameters) = ("cocoa".to_owned(), Parameters::default());
+    ranks.tell(&Command::Stage { stage: Stage { algorithm, parameters, workers: 2, stop } });
+    loop {
+        if let Some(Message::Finished { run, .. }) = ranks.hear() {
+            assert_eq!(run.stop, Stop::Rounds);
+            break;
+        }
+    }
+    assert!(ranks.end().success());
+}
+
+/// `hemingway train` on ranks of this machine; its report.
+fn train(words: &[&str], code: i32) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        command(folder.path()).args(["train", "--engine", "mpi", "--json"]).args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn what_is_left_open_is_planned() {
+    let report =
+        train(&["synthetic:separable,rows=5000,features=30", "--max-workers", "2", "--error", "1e-4"], 0);
+    assert_eq!(report["goal_reached"], true);
+    assert!(report["plan"]["algorithm"].is_string() && report["switches"].is_array(), "{report}");
+    assert!(report["workers"].as_u64().is_some_and(|workers| workers <= 2), "{report}");
+    let seconds = |name: &str| report[name].as_f64().unwrap();
+    assert!(seconds("total_seconds") >= seconds("wall_seconds") + seconds("load_seconds"), "{report}");
+    assert!(seconds("overhead_seconds") > 0.0, "{report}");
+}
+
+/// Without curvature Newton's method gets stuck at once, and where it is the only one allowed, all that is left to try is
+/// another number of workers.
+#[test]
+fn a_way_that_leads_nowhere_is_left_for_another_number_of_workers() {
+    let data = "synthetic:separable,rows=2000,features=20";
+    let report = train(
+        &[data, "--loss", "hinge", "--algorithm", "newton", "--max-workers", "2", "--error", "1e-4"],
+        3,
+    );
+    let switches = report["switches"].as_array().unwrap();
+    assert_eq!(switches.len(), 1, "{report}");
+    assert_ne!(switches[0]["from"]["workers"], switches[0]["to"]["workers"], "{report}");
+    assert_eq!(switches[0]["to"]["workers"], report["workers"], "{report}");
+    assert!(report["seconds"].as_f64() > switches[0]["at_seconds"].as_f64(), "{report}");
+}
+
+#[test]
+fn more_ranks_than_rows_are_no_harm() {
+    let report =
+        train(&["synthetic:separable,rows=3,features=2", "--max-workers", "5", "--error", "1e-2"], 0);
+    assert!(report["workers"].as_u64().is_some_and(|workers| workers <= 3), "{report}");
+}
+
+#[test]
+fn what_is_given_is_not_planned() {
+    let data = "synthetic:separable,rows=2000,features=20";
+    let report = train(&[data, "--algorithm", "cocoa", "--workers", "2", "--error", "1e-4"], 0);
+    assert!(report["plan"].is_null() && report["switches"].as_array().is_some_and(Vec::is_empty), "{report}");
+    assert_eq!((report["workers"].as_u64(), report["reason"].as_str()), (Some(2), Some("as asked")));
+}
