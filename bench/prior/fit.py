@@ -1,6 +1,7 @@
 """Ridge regression of log rounds on the terms of a problem, with runs that ended before the goal as lower bounds.
 
-Standard library only. Runs are weighted so that each counts once, however many errors it reached.
+Standard library only. Runs are weighted so that each counts once, however many errors it reached, and so that those on
+real data count as much together as they are meant to.
 """
 
 import csv
@@ -9,8 +10,9 @@ from collections import defaultdict
 
 RIDGE = 3.0  # in runs, on terms of unit spread
 SWEEPS = 12
+REAL = 8.0  # what all runs on real data count for, those on generated data together being 1
 
-TERMS = ["one", "workers", "curvature", "crowding", "condition", "goal", "features", "rare", "common", "passes",
+TERMS = ["one", "workers", "curvature", "crowding", "condition", "goal", "width", "density", "common", "passes",
          "workers_goal", "condition_goal"]
 
 
@@ -20,8 +22,8 @@ def terms(run):
     condition = run["mean_squared_norm"] / run["lambda"]
     curvature = condition / run["rows"]
     return [1.0, workers, math.log1p(curvature), math.log1p(curvature * run["workers"]), math.log1p(condition), goal,
-            math.log(run["features"]), math.log(max(2 * run["rare_share"], 1e-3)), run["common"], math.log(run["passes"]),
-            workers * goal / 10, math.log1p(condition) * goal / 10]
+            math.log(run["features"] / run["rows"]), math.log(run["nonzeros"] / (run["rows"] * run["features"])),
+            run["common"], math.log(run["passes"]), workers * goal / 10, math.log1p(condition) * goal / 10]
 
 
 def read(path):
@@ -37,6 +39,15 @@ def read(path):
     return tables
 
 
+def join(generated, real):
+    """Both kinds of runs in one table, those on real data with the weight they are meant to have."""
+    for runs, share in ((generated, 1.0), (real, REAL)):
+        counts = len({run["run"] for run in runs})
+        for run in runs:
+            run["real"], run["share"] = runs is real, share * len({run["run"] for run in generated}) / counts
+    return generated + real
+
+
 def weigh(runs):
     """Errors of one run are no independent evidence, and of those it did not reach only the first says much."""
     kept, missed = [], set()
@@ -49,7 +60,7 @@ def weigh(runs):
     counts = defaultdict(int)
     for run in kept:
         counts[run["run"]] += 1
-    return [(run, 1 / math.sqrt(counts[run["run"]])) for run in kept]
+    return [(run, run.get("share", 1.0) / math.sqrt(counts[run["run"]])) for run in kept]
 
 
 def fit(runs):
@@ -108,9 +119,9 @@ def dot(a, b):
 
 
 def held_out(runs):
-    """(error, reached) of each run and goal, predicted from the other kinds of data; not reached: at least so much."""
+    """(error, reached) of each run on real data and goal, predicted from other sources; not reached: at least so much."""
     errors = []
-    for kind in sorted({run["data"] for run in runs}):
+    for kind in sorted({run["data"] for run in runs if run["real"]}):
         beta, _ = fit([run for run in runs if run["data"] != kind])
         errors += judge(beta, [run for run in runs if run["data"] == kind])
     return errors
@@ -131,3 +142,9 @@ def half_width(errors, share):
 def median_factor(errors):
     sizes = sorted(abs(error) for error, reached in errors if reached)
     return math.exp(sizes[len(sizes) // 2]) if sizes else float("nan")
+
+
+def bias(errors):
+    """The middle of log actual over predicted rounds."""
+    signed = sorted(error for error, reached in errors if reached)
+    return signed[len(signed) // 2] if signed else float("nan")

@@ -1,8 +1,9 @@
 //! Runs that teach the prior: simulated training on varied data, as CSV of rounds to certified errors.
 //!
-//! `prior_runs SEED SECONDS` draws problems at random until the time is up; `prior_runs FILE…` takes files
-//! instead (`FILE#5` makes label 5 the positive one). One line for each run and error: the rounds it took, or with
-//! `reached` 0 the rounds after which it was not reached.
+//! `prior_runs SEED SECONDS` draws problems at random until the time is up, `prior_runs SEED SECONDS FILE…` takes the
+//! data of each problem from the next of these files, and `prior_runs FILE…` makes the same runs on every file
+//! (`FILE#5` makes label 5 the positive one). One line for each run and error: the rounds it took, or with `reached` 0
+//! the rounds after which it was not reached.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 const ERRORS: [f64; 8] = [1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5];
 const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Wall time of a run.
-const LONGEST: Duration = Duration::from_millis(1000);
+const LONGEST: Duration = Duration::from_millis(1500);
 const LONGEST_ON_FILES: Duration = Duration::from_millis(2500);
 
 fn main() {
@@ -31,18 +32,22 @@ fn main() {
          algorithm,workers,passes,error,rounds,reached,seconds_per_round"
     );
     match arguments.as_slice() {
-        [seed, seconds] if seed.parse::<u64>().is_ok() => {
+        [seed, seconds, files @ ..] if seed.parse::<u64>().is_ok() => {
             let mut rng = Rng::seed_from_u64(seed.parse().expect("a number"));
             let end = Instant::now() + Duration::from_secs(seconds.parse().expect("seconds"));
+            let mut files = files.iter().cycle();
             while Instant::now() < end {
-                generated(&mut rng);
+                match files.next() {
+                    Some(file) => some_runs(name_of(file), &opened(file), &mut rng),
+                    None => generated(&mut rng),
+                }
             }
         }
         files => files.iter().for_each(|file| real(file)),
     }
 }
 
-/// One problem at random, and a few runs on it.
+/// Data at random, and a few runs on it.
 fn generated(rng: &mut Rng) {
     let names: Vec<&str> = synthetic_names().map(|(name, _)| name).collect();
     let name = *names.choose(rng).expect("there are some");
@@ -57,18 +62,24 @@ fn generated(rng: &mut Rng) {
     roughen(&mut data, rng);
     let kind = *["plain", "rows", "columns"].choose(rng).expect("three");
     Transform::fit(&data, kind == "rows", kind == "columns").apply(&mut data);
+    some_runs(name, &data, rng);
+}
+
+/// A problem at random on this data, and a few runs.
+fn some_runs(name: &str, data: &Dataset, rng: &mut Rng) {
+    let (rows, features) = (data.matrix.rows() as f64, data.matrix.columns());
     let loss = *[Loss::Hinge, Loss::Logistic].choose(rng).expect("two");
     let problem = Problem::new(loss, between(rng, 0.1 / rows, 1e-2)).expect("positive");
     for algorithm in ["cocoa", "cocoa-plus", "local-sgd"] {
         for workers in WORKERS.sample(rng, 3) {
             let passes = *[1.0, 1.0, 1.0, 0.25, 4.0].choose(rng).expect("some");
-            run(name, &data, problem, algorithm, *workers, passes, LONGEST);
+            run(name, data, problem, algorithm, *workers, passes, LONGEST);
         }
     }
     for algorithm in ["l-bfgs", "gradient-descent", "minibatch-sgd", "newton"] {
-        if algorithm != "newton" || features <= 400.0 {
+        if algorithm != "newton" || features <= 800 {
             // Workers make no difference to these.
-            run(name, &data, problem, algorithm, 1, 1.0, LONGEST);
+            run(name, data, problem, algorithm, 1, 1.0, LONGEST);
         }
     }
 }
@@ -111,12 +122,20 @@ fn roughen(data: &mut Dataset, rng: &mut Rng) {
     data.targets = kept.map(|(y, _)| if rng.random::<f64>() < wrong { -y } else { *y }).collect();
 }
 
-/// Both losses and two penalties on a file.
-fn real(file: &str) {
+/// What a file is called up to the first dot.
+fn name_of(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file).split(['.', '#']).next().unwrap_or(file)
+}
+
+fn opened(file: &str) -> Dataset {
     let (path, positive) = file.split_once('#').unwrap_or((file, ""));
     let positive = (!positive.is_empty()).then(|| positive.to_owned());
-    let data = load(path, &LoadOptions { positive, ..LoadOptions::default() }).expect("a dataset");
-    let name = path.rsplit('/').next().unwrap_or(path).split('.').next().unwrap_or(path);
+    load(path, &LoadOptions { positive, ..LoadOptions::default() }).expect("a dataset")
+}
+
+/// Both losses and two penalties on a file.
+fn real(file: &str) {
+    let (name, data) = (name_of(file), opened(file));
     let n = data.matrix.rows() as f64;
     for loss in [Loss::Hinge, Loss::Logistic] {
         for lambda in [1.0 / n, 1e-3] {

@@ -1,7 +1,7 @@
 //! What a planner knows before anything has run: priors from what the data shows at a glance.
 //!
-//! - [`rounds_to`]: how many rounds a certified error takes. A regression on simulated runs over generated data
-//!   (`bench/prior`), with intervals as wide as its errors on kinds of data that it had not seen.
+//! - [`rounds_to`]: how many rounds a certified error takes. A regression on simulated runs over real and generated
+//!   data (`bench/prior`), with intervals as wide as its errors on real sources that it had not seen.
 //! - [`seconds_per_round`]: how long a round takes on a cluster. No regression: the work that the trainer meters, and
 //!   the cost of its sums.
 //! - [`unsuited`]: why an algorithm need not be considered at all.

@@ -3,12 +3,17 @@
 //! Theory suggests the terms: a dual step on one row is damped by the curvature κ = R²/(λn), or mκ where m workers
 //! crowd each other; methods with whole gradients feel the condition R²/λ instead. Linear rates give rounds in
 //! proportion to ln 1/ε, stochastic ones in proportion to 1/ε. R² is the mean over rows, which fitted better than the
-//! largest.
+//! largest. Features per row and density tell texts from measurements. They did better on real sources that were held
+//! out than the number of features and the share of the rarer class.
 
 use super::Glance;
 
 /// How many terms there are.
 pub(super) const TERMS: usize = 12;
+/// By how many of them a question may lie outside of all experiments.
+pub(super) const REACH: usize = 6;
+/// Data without any values has none.
+const LEAST_DENSITY: f64 = 1e-9;
 /// Where terms that are named elsewhere stand.
 pub(super) const GOAL: usize = 5;
 pub(super) const BY_WORKERS: usize = 10;
@@ -41,8 +46,8 @@ pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
         (curvature * asked.workers).ln_1p(),
         condition.ln_1p(),
         goal,
-        (glance.features.max(1) as f64).ln(),
-        (2.0 * glance.rare_share).max(1e-3).ln(),
+        width(glance),
+        density(glance),
         glance.common,
         asked.passes.ln(),
         workers * goal / 10.0,
@@ -51,16 +56,26 @@ pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
 }
 
 /// The terms by which a question may lie outside of all experiments.
-pub(super) fn reach(glance: &Glance, asked: Asked) -> [f64; 5] {
+pub(super) fn reach(glance: &Glance, asked: Asked) -> [f64; REACH] {
     [
         asked.workers.ln(),
         condition(glance).ln_1p(),
         asked.goal(),
-        (glance.features.max(1) as f64).ln(),
+        width(glance),
+        density(glance),
         asked.passes.ln(),
     ]
 }
 
 fn condition(glance: &Glance) -> f64 {
     glance.mean_squared_norm / glance.lambda
+}
+
+/// Features per row, as a logarithm.
+fn width(glance: &Glance) -> f64 {
+    (glance.features.max(1) as f64 / glance.rows.max(1) as f64).ln()
+}
+
+fn density(glance: &Glance) -> f64 {
+    glance.density().max(LEAST_DENSITY).ln()
 }
