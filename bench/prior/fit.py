@@ -10,7 +10,7 @@ from collections import defaultdict
 
 RIDGE = 3.0  # in runs, on terms of unit spread
 SWEEPS = 12
-REAL = 8.0  # what all runs on real data count for, those on generated data together being 1
+REAL = 1.5  # what all runs on real data count for, those on generated data together being 1
 
 TERMS = ["one", "workers", "curvature", "crowding", "condition", "goal", "width", "density", "common", "passes",
          "workers_goal", "condition_goal"]

@@ -633,7 +633,13 @@ pub struct Planning {
     pub max_workers: Option<usize>,
 
     /// Whether to change algorithm and workers while it runs, when that is better
-    #[arg(long, value_name = "WHETHER", default_value = "on", hide_possible_values = true, help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "WHETHER",
+        default_value = "on",
+        hide_possible_values = true,
+        help_heading = "Method"
+    )]
     pub adapt: Adapt,
 
     /// The share of the time left that such a change has to gain

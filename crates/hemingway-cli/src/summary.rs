@@ -89,9 +89,10 @@ fn predicted(report: &TrainReport) -> Option<String> {
         let ratio = report.seconds / seconds.mean;
         format!("{}, {ratio:.2} times that", plan::written(Some(seconds), words::duration))
     });
-    let error = plan.error.as_ref().map(|error| {
-        format!("an error of {}", plan::written(Some(error), words::percent))
-    });
+    let error = plan
+        .error
+        .as_ref()
+        .map(|error| format!("an error of {}", plan::written(Some(error), words::percent)));
     let rounds = plan.rounds.as_ref().map(|rounds| {
         format!("{} rounds", plan::written(Some(rounds), |rounds| words::count(rounds.round() as usize)))
     });
@@ -101,7 +102,12 @@ fn predicted(report: &TrainReport) -> Option<String> {
 
 fn switched(report: &TrainReport) -> Option<String> {
     let steps = report.switches.iter().map(|switch| {
-        format!("from {} to {} at {}", switch.from.name(), switch.to.name(), words::duration(switch.at_seconds))
+        format!(
+            "from {} to {} at {}",
+            switch.from.name(),
+            switch.to.name(),
+            words::duration(switch.at_seconds)
+        )
     });
     let steps: Vec<String> = steps.collect();
     (!steps.is_empty()).then(|| steps.join(", "))

@@ -97,8 +97,7 @@ fn a_dual_method_begins_where_a_primal_one_ended() {
     // Six rounds of L-BFGS come close to the optimum; from zero duals one pass of coordinate ascent does not.
     let goal = StopRules { error: Some(1e-9), rounds: Some(200), ..StopRules::default() };
     let before = Trial { stop: goal, ..trial("l-bfgs", Loss::Logistic, 3) };
-    let after =
-        Trial { stop: StopRules { rounds: Some(7), ..goal }, ..trial("cocoa", Loss::Logistic, 1) };
+    let after = Trial { stop: StopRules { rounds: Some(7), ..goal }, ..trial("cocoa", Loss::Logistic, 1) };
     let first = stage(&before, &simulated(), None, Some(6));
     assert_eq!(first.run.stop, Stop::HandedOver);
     let second = stage(&after, &simulated(), first.last.as_ref(), None);
@@ -130,8 +129,7 @@ fn a_run_that_gets_stuck_hands_over_by_itself() {
 fn telling_many_workers_where_to_begin_takes_time() {
     let before = trial("cocoa", Loss::Logistic, 1);
     let seconds = |workers: usize| {
-        let (first, second) =
-            relay(&before, &trial("cocoa", Loss::Logistic, workers), &simulated()).unwrap();
+        let (first, second) = relay(&before, &trial("cocoa", Loss::Logistic, workers), &simulated()).unwrap();
         second.points[0].seconds.0 - first.last.unwrap().seconds.0
     };
     let cold = |workers: usize| {

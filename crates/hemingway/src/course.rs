@@ -99,8 +99,7 @@ impl Course {
     /// A round was scored. Asks for a hand-over if another way is better.
     pub(crate) fn see(&mut self, point: &Point) {
         let begun = Instant::now();
-        let seen =
-            Seen { rounds: point.round, seconds: point.seconds.0, error: error_of(point) };
+        let seen = Seen { rounds: point.round, seconds: point.seconds.0, error: error_of(point) };
         self.last = Some(seen);
         self.doubt(&seen);
         self.navigator.see(&seen);

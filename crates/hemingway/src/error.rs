@@ -352,7 +352,9 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
-            Error::Impossible { .. } => Some("ask for less, or `hemingway explain` without the limit shows what it takes"),
+            Error::Impossible { .. } => {
+                Some("ask for less, or `hemingway explain` without the limit shows what it takes")
+            }
             Error::FlagWithoutMpi { .. } => Some("use --engine mpi, or leave it out"),
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),

@@ -78,8 +78,8 @@ pub use store::{Status, Store, StoredRun};
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{
-    Candidate, ConvergenceModel, Decision, Estimate, Glance, Leg, Query, Rejected, Requirement, Risk, SystemModel,
-    Way,
+    Candidate, ConvergenceModel, Decision, Estimate, Glance, Leg, Query, Rejected, Requirement, Risk,
+    SystemModel, Way,
 };
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

@@ -52,7 +52,9 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let mut memory = Memory::default();
         let Some(store) = store else { return Ok(memory) };
-        for run in store.latest_runs_on(request, LATEST)?.into_iter().filter(|run| run.status != Status::Running) {
+        for run in
+            store.latest_runs_on(request, LATEST)?.into_iter().filter(|run| run.status != Status::Running)
+        {
             let likeness = Likeness::between(&run, request, data);
             let similar = match likeness {
                 Likeness::None => continue,

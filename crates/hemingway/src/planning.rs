@@ -87,7 +87,8 @@ impl Situation<'_> {
         let navigator = self.navigator(&asked, cluster.clone(), ways.clone(), &memory);
         let mut warnings: Vec<String> = too_small(&asked).into_iter().collect();
         let mut decision = decide(navigator.candidates(), &asked);
-        let mut route = if self.request.planning.adapt { navigator.plan_to_adapt() } else { navigator.plan() };
+        let mut route =
+            if self.request.planning.adapt { navigator.plan_to_adapt() } else { navigator.plan() };
         let mut follower = navigator;
         if route.is_none() {
             let (fallback, warning) = self.fall_back(&asked, cluster.clone(), ways, &memory, &decision)?;
@@ -132,13 +133,7 @@ impl Situation<'_> {
         Ok(navigator)
     }
 
-    fn navigator(
-        &self,
-        asked: &Requirement,
-        cluster: Cluster,
-        ways: Vec<Way>,
-        memory: &Memory,
-    ) -> Navigator {
+    fn navigator(&self, asked: &Requirement, cluster: Cluster, ways: Vec<Way>, memory: &Memory) -> Navigator {
         let hysteresis = self.request.planning.hysteresis;
         let mut navigator = Navigator::new(self.glance.clone(), cluster, ways, *asked, hysteresis);
         navigator.learn(&memory.lessons);
@@ -147,7 +142,6 @@ impl Situation<'_> {
         }
         navigator
     }
-
 
     fn way_of(&self, plan: &Candidate) -> Way {
         let share = (self.data.rows as f64 / plan.workers as f64).ceil().max(1.0);
@@ -176,7 +170,9 @@ impl Situation<'_> {
         let unlimited = Requirement { within: None, budget: None, ..*asked };
         let best = decide(with(&Requirement { cheapest: false, ..unlimited }).candidates(), &unlimited).plan;
         let takes = match best.as_ref().and_then(|best| Some((best, best.seconds.as_ref()?))) {
-            Some((best, seconds)) => format!("the fastest, {}, takes about {:.3} s", best.name(), seconds.mean),
+            Some((best, seconds)) => {
+                format!("the fastest, {}, takes about {:.3} s", best.name(), seconds.mean)
+            }
             None => "no way is seen to reach it".to_owned(),
         };
         let goal = asked.error.map_or("anything".to_owned(), |error| format!("an error of {error:e}"));
@@ -204,7 +200,9 @@ impl Situation<'_> {
         let deadline = Requirement { error: None, cheapest: false, ..*asked };
         Ok((
             with(&deadline),
-            format!("{goal} within {within:.3} s is not to be expected: {takes}; training goes as far as it can"),
+            format!(
+                "{goal} within {within:.3} s is not to be expected: {takes}; training goes as far as it can"
+            ),
         ))
     }
 
@@ -228,12 +226,8 @@ impl Situation<'_> {
             price: None,
             warning: None,
         });
-        decision.plan = Some(Candidate {
-            rounds: route.rounds,
-            seconds: route.seconds,
-            error: route.error,
-            ..first
-        });
+        decision.plan =
+            Some(Candidate { rounds: route.rounds, seconds: route.seconds, error: route.error, ..first });
         decision.alternatives = others;
     }
 
@@ -275,7 +269,8 @@ impl Situation<'_> {
             ("cocoa-plus", _) if workers == 1 && !named => Vec::new(),
             (_, Some(_)) => {
                 let parameters = self.request.parameters;
-                let choice = Choice { algorithm: name.to_owned(), workers, parameters, ..self.choice.clone() };
+                let choice =
+                    Choice { algorithm: name.to_owned(), workers, parameters, ..self.choice.clone() };
                 vec![choice.way(self.data.rows)]
             }
             ("cocoa" | "cocoa-plus" | "local-sgd", None) if workers > 1 => LOCAL_WORK.map(way).to_vec(),

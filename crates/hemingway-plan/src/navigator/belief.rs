@@ -8,7 +8,7 @@
 use super::Way;
 
 /// The share of a prior's error (in variance) that is the problem's, whatever the method.
-const SHARED: f64 = 0.4;
+const SHARED: f64 = 0.25;
 /// The share of the rest that a family of methods has in common.
 const FAMILY: f64 = 0.6;
 /// Ways apart by this factor of workers (in ln) err alike in what is left by 1/e.

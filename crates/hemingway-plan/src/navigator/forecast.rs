@@ -58,9 +58,10 @@ impl Navigator {
                 let left = (within - spent).max(0.0);
                 let rounds = ((left - begin) / per_round).max(0.0).floor();
                 let after = |deviations: f64| self.error_after(way, belief, progress, rounds, deviations);
-                let keeps = self.asked.budget.is_none_or(|budget| {
-                    price.is_some_and(|price| money + price * left <= budget)
-                });
+                let keeps = self
+                    .asked
+                    .budget
+                    .is_none_or(|budget| price.is_some_and(|price| money + price * left <= budget));
                 let cost = after(self.caution(1.0));
                 Forecast { way, rounds, per_round, seconds: left, error: after(0.0), deviation, cost, keeps }
             }
@@ -68,9 +69,10 @@ impl Navigator {
                 let seconds = begin + (to_goal + LAST_ROUND) * per_round;
                 let at_worst = begin + (to_goal * (SURE * deviation).exp() + LAST_ROUND) * per_round;
                 let keeps = self.asked.within.is_none_or(|within| spent + at_worst <= within)
-                    && self.asked.budget.is_none_or(|budget| {
-                        price.is_some_and(|price| money + price * at_worst <= budget)
-                    });
+                    && self
+                        .asked
+                        .budget
+                        .is_none_or(|budget| price.is_some_and(|price| money + price * at_worst <= budget));
                 let weight = if self.asked.cheapest { price.unwrap_or(f64::INFINITY) } else { 1.0 };
                 let cost = weight * seconds * self.caution(deviation).exp();
                 Forecast { way, rounds: to_goal, per_round, seconds, error: 0.0, deviation, cost, keeps }
@@ -82,8 +84,11 @@ impl Navigator {
     /// slower than that. Ways whose rounds are all alike show it after a few, the others when most of them are over.
     pub(super) fn expected(&self, first: &Forecast, all: &[Forecast]) -> f64 {
         let way = |forecast: &Forecast| &self.outlooks[forecast.way].way;
-        let others = all.iter().filter(|other| way(other).can_take_over() && !way(other).is_kin_of(way(first)));
-        let other = others.map(|other| on_average(other) + self.outlooks[other.way].switch).fold(f64::INFINITY, f64::min);
+        let others =
+            all.iter().filter(|other| way(other).can_take_over() && !way(other).is_kin_of(way(first)));
+        let other = others
+            .map(|other| on_average(other) + self.outlooks[other.way].switch)
+            .fold(f64::INFINITY, f64::min);
         let outcomes = OUTCOMES.map(|deviations| {
             let takes = first.cost * (deviations * first.deviation).exp();
             let shown = match way(first).is_steady() {
@@ -119,7 +124,7 @@ impl Navigator {
         (first - made).max(ALMOST * first) + at(end) - first
     }
 
-    fn error_after(&self, way: usize, belief: &Belief, from: f64, rounds: f64, deviations: f64) -> f64 {
+    pub(super) fn error_after(&self, way: usize, belief: &Belief, from: f64, rounds: f64, deviations: f64) -> f64 {
         let curve = &self.outlooks[way].rounds;
         let factor = (-belief.mean[way] - deviations * belief.deviation(way)).exp();
         (-self.grid.inverse(curve, self.grid.at(curve, from) + rounds * factor).max(from)).exp()
@@ -145,13 +150,19 @@ impl Navigator {
         let goal = self.asked.error.is_some();
         let known = rounds.is_finite();
         let fixed = |value: f64| Estimate { low: value, mean: value, high: value };
-        let spread = |of: &dyn Fn(f64) -> f64| Estimate { low: of((-half).exp()), mean: of(1.0), high: of(half.exp()) };
-        let after = |deviations: f64| {
-            self.error_after(way, &belief, self.present.progress, rounds, deviations)
+        let spread = |of: &dyn Fn(f64) -> f64| Estimate {
+            low: of((-half).exp()),
+            mean: of(1.0),
+            high: of(half.exp()),
         };
+        let after =
+            |deviations: f64| self.error_after(way, &belief, self.present.progress, rounds, deviations);
         let to_deadline = !goal && self.asked.within.is_some();
-        let error = (to_deadline && rounds >= 1.0)
-            .then(|| Estimate { low: after(-TWENTIETH), mean: after(0.0), high: after(TWENTIETH) });
+        let error = (to_deadline && rounds >= 1.0).then(|| Estimate {
+            low: after(-TWENTIETH),
+            mean: after(0.0),
+            high: after(TWENTIETH),
+        });
         let rounds = match goal {
             true => known.then(|| spread(&|factor| (rounds * factor).max(1.0))),
             false => to_deadline.then(|| fixed(rounds)),

@@ -20,7 +20,7 @@ mod way;
 
 use hemingway_train::Cluster;
 
-use crate::{Candidate, Glance, Requirement, decide};
+use crate::{Candidate, Estimate, Glance, Requirement, decide};
 use belief::Belief;
 use forecast::Forecast;
 use pace::{Pace, seconds_per_round};
@@ -33,6 +33,10 @@ pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
 const STRETCH: f64 = 0.5;
 /// The chance that a switch is a gain has to be at least seven in ten: standard deviations to that.
 const CHANCE: f64 = 0.524_400_5;
+/// A round of at most this share of the whole is worth a trial,
+const TRIAL: f64 = 0.05;
+/// which says little before so many rounds.
+const TRIAL_ROUNDS: f64 = 2.0;
 /// How much better than in the middle a way may turn out, in standard deviations.
 const OPTIMISM: f64 = 1.5;
 /// With every switch the next has to gain so many times more.
@@ -173,21 +177,24 @@ impl Navigator {
     }
 
     /// The way to begin with for a run that may change it: the one that takes least on average, given that it is left
-    /// once it shows that it is slow.
+    /// once it shows that it is slow. Where that is one that shows it late, another whose rounds are short beside the
+    /// whole goes first: what it reaches is kept, and if it does far better than foretold, it stays.
     pub fn plan_to_adapt(&self) -> Option<Plan> {
-        let forecasts = self.forecasts();
-        let tried = |forecast: &&Forecast| {
-            forecast.keeps && forecast.cost.is_finite() && self.outlooks[forecast.way].way.can_take_over()
-        };
-        let possible = forecasts.iter().filter(tried);
-        let trials: Vec<(f64, &Forecast)> =
-            possible.map(|forecast| (self.expected(forecast, &forecasts), forecast)).collect();
-        let (_, best) = trials.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let asked = self.asked.error.filter(|_| !self.asked.cheapest);
-        match asked {
-            Some(_) => Some(self.told(&self.candidate(best))),
-            None => self.plan(),
+        if self.asked.error.is_none() || self.asked.cheapest {
+            return self.plan();
         }
+        let forecasts = self.forecasts();
+        let way = |forecast: &Forecast| &self.outlooks[forecast.way].way;
+        let possible = |forecast: &&Forecast| forecast.keeps && way(forecast).can_take_over();
+        let expected =
+            forecasts.iter().filter(possible).map(|forecast| (self.expected(forecast, &forecasts), forecast));
+        let (takes, best) =
+            expected.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(takes, _)| takes.is_finite())?;
+        let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.per_round <= TRIAL * takes;
+        let trials = forecasts.iter().filter(possible).filter(short);
+        let trial = trials.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|_| !way(best).is_steady());
+        let alone = self.told(&self.candidate(best));
+        Some(trial.map_or(alone.clone(), |trial| self.told_after(trial, alone)))
     }
 
     /// What comes nearest to what is asked, whether or not it keeps deadline and budget.
@@ -204,14 +211,13 @@ impl Navigator {
 
     /// Whether to go on otherwise.
     pub fn advise(&self) -> Option<Switch> {
-        let present = self.present.way.filter(|_| self.present.made > 0.0 && !self.arrived())?;
+        let present = self.present.way.filter(|_| self.present.made >= TRIAL_ROUNDS && !self.arrived())?;
         let belief = self.believed();
         let forecasts = self.forecasts();
         let stay = forecasts.iter().find(|forecast| forecast.way == present)?;
         let led_to = |other: &&Forecast| other.way != present && self.outlooks[other.way].way.can_take_over();
         let better = forecasts.iter().filter(led_to).filter_map(|other| {
-            let reluctance =
-                RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
+            let reluctance = RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
             let gain = stay.cost.ln() - other.cost.ln();
             let doubt = belief.difference(stay.way, other.way).hypot(self.paces[other.way].doubt());
             let needed = (1.0 + self.hysteresis * reluctance).ln();
@@ -242,7 +248,8 @@ impl Navigator {
             let at_best = forecast.cost * (-OPTIMISM * forecast.deviation).exp();
             way == begun || (way.can_take_over() && at_best < best)
         };
-        let kept: Vec<usize> = forecasts.iter().filter(|forecast| hopeful(forecast)).map(|forecast| forecast.way).collect();
+        let kept: Vec<usize> =
+            forecasts.iter().filter(|forecast| hopeful(forecast)).map(|forecast| forecast.way).collect();
         self.belief = self.belief.of(&kept);
         self.outlooks = kept.iter().map(|way| self.outlooks[*way].clone()).collect();
         self.paces = kept.iter().map(|way| self.paces[*way]).collect();
@@ -342,6 +349,25 @@ impl Navigator {
         }
     }
 
+    /// The same plan after a trial of another way.
+    fn told_after(&self, trial: &Forecast, plan: Plan) -> Plan {
+        let first = self.outlooks[trial.way].way.clone();
+        let until_error = self.error_after(trial.way, &self.belief, 0.0, TRIAL_ROUNDS, 0.0);
+        let later = |estimate: Estimate, by: f64| Estimate {
+            low: estimate.low + by,
+            mean: estimate.mean + by,
+            high: estimate.high + by,
+        };
+        let takes = TRIAL_ROUNDS * trial.per_round + self.outlooks[trial.way].switch;
+        Plan {
+            path: std::iter::once(Leg { way: first.clone(), until_error }).chain(plan.path).collect(),
+            first,
+            seconds: plan.seconds.map(|seconds| later(seconds, takes)),
+            rounds: plan.rounds.map(|rounds| later(rounds, TRIAL_ROUNDS)),
+            error: plan.error,
+        }
+    }
+
     fn is_way(&self, candidate: &Candidate, way: &Way) -> bool {
         candidate.algorithm == way.algorithm
             && candidate.workers == way.workers
@@ -351,7 +377,13 @@ impl Navigator {
 
 /// ln 1/e, at least 0; an error that is not certified is no progress.
 fn progress_of(error: f64) -> f64 {
-    if error > 0.0 { (-error.ln()).max(0.0) } else if error == 0.0 { f64::MAX.ln() } else { 0.0 }
+    if error > 0.0 {
+        (-error.ln()).max(0.0)
+    } else if error == 0.0 {
+        f64::MAX.ln()
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]

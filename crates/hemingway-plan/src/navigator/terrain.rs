@@ -77,9 +77,8 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Nothing for a way that the priors do not know.
     pub fn of(terrain: &Terrain, way: Way, grid: &Grid) -> Option<Outlook> {
-        let estimate = |error: f64| {
-            prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error)
-        };
+        let estimate =
+            |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
         let (seconds, tenth) = (terrain.seconds(&way, &terrain.cluster)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());
         let deviation = {

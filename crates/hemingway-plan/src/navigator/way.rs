@@ -35,7 +35,9 @@ impl Way {
 
     /// Whether what one shows is true of the other.
     pub(super) fn is_kin_of(&self, other: &Way) -> bool {
-        let family = |way: &Way| if way.algorithm == "cocoa-plus" { "cocoa".to_owned() } else { way.algorithm.clone() };
+        let family = |way: &Way| {
+            if way.algorithm == "cocoa-plus" { "cocoa".to_owned() } else { way.algorithm.clone() }
+        };
         family(self) == family(other)
     }
 
