@@ -37,7 +37,12 @@ fn settings_out_of_range() {
     check(&["train", "data.libsvm", "--lambda", "nan"], &["lambda", "NaN"]);
     check(&["train", "data.libsvm", "--workers", "0"], &["at least one worker"]);
     check(&["train", "data.libsvm", "--workers", "11"], &["11 workers", "10 rows"]);
-    check(&["train", "data.libsvm", "--error", "0"], &["--error = 0", "positive"]);
+    check(&["train", "data.libsvm", "--error", "nan"], &["--error = NaN", "positive"]);
+    check(&["train", "data.libsvm", "--budget", "0"], &["--budget = 0"]);
+    check(&["train", "data.libsvm", "--risk", "1"], &["--risk = 1"]);
+    check(&["train", "data.libsvm", "--max-workers", "0"], &["--max-workers = 0"]);
+    check(&["train", "data.libsvm", "--hysteresis", "-1"], &["--hysteresis = -1"]);
+    check(&["train", "data.libsvm", "--adapt", "perhaps"], &["--adapt", "perhaps"]);
     check(&["train", "data.libsvm", "--error", "-1"], &["--error = -1"]);
     check(&["train", "data.libsvm", "--rounds", "0"], &["--rounds = 0"]);
     check(&["train", "data.libsvm", "--score-every", "0"], &["--score-every = 0"]);

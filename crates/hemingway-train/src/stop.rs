@@ -69,7 +69,11 @@ impl Stop {
         match self {
             Stop::Error | Stop::Objective => true,
             Stop::Within | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
-            Stop::NoProgress | Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
+            // As good as can be, before the time was up.
+            Stop::NoProgress => {
+                rules.within.is_some() && rules.error.is_none() && rules.objective.is_none()
+            }
+            Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
         }
     }
 

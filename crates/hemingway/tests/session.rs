@@ -59,7 +59,7 @@ fn everything_is_seen_in_order_and_kept() {
     let run = store.run(&report.run).unwrap();
     let rounds: Vec<String> =
         store.points(&run).unwrap().iter().map(|point| point.round.to_string()).collect();
-    assert_eq!(seen[2..], rounds);
+    assert_eq!(seen[3..], rounds);
     assert_eq!(run.report.unwrap(), report);
     assert_eq!((report.stop, report.goal_reached), (Stop::Error, true));
     assert!(report.certified_error.unwrap() <= 1e-3);

@@ -82,8 +82,14 @@ impl Belief {
                 *covariance -= gain * b;
             }
         }
-        for a in (0..ways).filter(|a| self.group[*a] == self.group[way]) {
-            for b in (0..ways).filter(|b| self.group[*b] == self.group[way]) {
+    }
+
+    /// What is right changes along a stretch of a run.
+    pub fn drift(&mut self, way: usize, length: f64) {
+        let ways = self.mean.len();
+        let kin: Vec<usize> = (0..ways).filter(|other| self.group[*other] == self.group[way]).collect();
+        for a in &kin {
+            for b in &kin {
                 self.covariance[a * ways + b] += DRIFT * length;
             }
         }

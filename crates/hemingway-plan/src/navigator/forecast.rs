@@ -124,10 +124,20 @@ impl Navigator {
         (first - made).max(ALMOST * first) + at(end) - first
     }
 
-    pub(super) fn error_after(&self, way: usize, belief: &Belief, from: f64, rounds: f64, deviations: f64) -> f64 {
-        let curve = &self.outlooks[way].rounds;
+    /// The error after so many rounds. Ways that learn curvature have nothing to show before they have learnt it.
+    pub(super) fn error_after(
+        &self,
+        way: usize,
+        belief: &Belief,
+        from: f64,
+        rounds: f64,
+        deviations: f64,
+    ) -> f64 {
+        let Outlook { rounds: curve, way: how, .. } = &self.outlooks[way];
         let factor = (-belief.mean[way] - deviations * belief.deviation(way)).exp();
-        (-self.grid.inverse(curve, self.grid.at(curve, from) + rounds * factor).max(from)).exp()
+        let reached = self.grid.inverse(curve, self.grid.at(curve, from) + rounds * factor);
+        let shows = how.is_steady() || reached >= BURNT_IN;
+        (-if shows { reached.max(from) } else { from }).exp()
     }
 
     /// By how much a way is held to be slower than in the middle, in the logarithm. A run that turns out to be slow is

@@ -167,6 +167,7 @@ impl Navigator {
         let Present { progress, mark_progress, mark_rounds, .. } = self.present;
         if progress >= self.next_lesson(way) {
             self.observe(way, mark_progress, progress, self.present.rounds - mark_rounds);
+            self.belief.drift(way, progress - mark_progress);
             (self.present.mark_progress, self.present.mark_rounds) = (progress, self.present.rounds);
         }
     }
