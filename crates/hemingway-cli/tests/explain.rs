@@ -201,3 +201,27 @@ fn questions_that_make_no_sense() {
         assert!(outcome.stderr.contains(part), "{flags:?}: {}", outcome.stderr);
     }
 }
+
+/// Names and reasons are exact; figures come from a prior that may be learnt anew.
+#[test]
+fn explain_and_train_in_words() {
+    let sandbox = sandbox();
+    let explained = sandbox.run(&with("explain", &["--error", "1e-3", "--max-workers", "2", "--cheapest"]));
+    insta::with_settings!({ filters => [
+        (r"[0-9][0-9.,]*(e-?[0-9]+)?( (µs|ms|s|min|%)\b)?", "N"),
+        (r" {2,}", "  "),
+        (r"N \(N to N\)", "N"),
+        (r"and N more\n", ""),
+    ] }, {
+        insta::assert_snapshot!("explain", explained.stdout);
+    });
+    let trained = sandbox.run(&["train", DATA, "--cluster", "cluster.toml", "--error", "1e-3", "--algorithm", "cocoa"]);
+    insta::with_settings!({ filters => [
+        (r"/\S*/models/[0-9a-z]{5}\.json", "MODEL"),
+        (r"(run  +|show )[0-9a-z]{5}", "${1}RUN"),
+        (r"[0-9][0-9.,]*(e-?[0-9]+)?( (µs|ms|s|min|%)\b)?", "N"),
+    ] }, {
+        insta::assert_snapshot!("train", trained.stdout);
+        insta::assert_snapshot!("train_before", trained.stderr);
+    });
+}

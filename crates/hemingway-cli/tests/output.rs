@@ -58,14 +58,17 @@ fn a_newcomer_is_told_what_happened() {
         (r"0\.[0-9]{4,}", "NUMBER"),
         (r"[0-9]+ rounds?", "ROUNDS"),
         (r"within [0-9.e-]+ %", "within ERROR %"),
+        (r"[0-9.,]+ times that", "FACTOR times that"),
+        (r"[0-9,]+ \([0-9,]+ to [0-9,]+\) rounds", "N (N to N) rounds"),
     ] }, {
         insta::assert_snapshot!(outcome.stdout, @r"
         Trained: the certified error reached the goal.
 
           data        data.libsvm: 10 rows, 4 features
           labels      +1 → +1, -1 → −1
-          method      logistic loss, cocoa with 1 worker on the threads engine
+          method      logistic loss, newton with 1 worker on the threads engine
           time        TIME training in ROUNDS; waited TIME for loading, TIME for the model
+          predicted   TIME (TIME to TIME), FACTOR times that; N (N to N) rounds; planning and switching took TIME
           objective   NUMBER; no model has less than NUMBER
           proved      within ERROR % of the best possible objective
           accuracy    100.00 % on the training data

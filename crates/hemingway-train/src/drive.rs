@@ -282,6 +282,8 @@ impl<'a> Loop<'a> {
             Some(goal)
         } else if point.current.is_nan() || point.current > DIVERGED * at_zero.max(1.0) {
             Some(Stop::Diverged)
+        } else if self.job.stop.only_time() && point.certified_error <= NOTHING_LEFT {
+            Some(Stop::NoProgress)
         } else if self.patience.exhausted(point) {
             Some(if point.current > at_zero { Stop::Diverged } else { Stop::NoProgress })
         } else {
@@ -408,6 +410,9 @@ const CONFER_FLOPS: f64 = 2e5;
 const PRUDENCE: f64 = 1.15;
 /// An objective this many times that of zero weights will not come back.
 const DIVERGED: f64 = 1e10;
+
+/// With such an error there is nothing left to gain in whatever time is left.
+const NOTHING_LEFT: f64 = 1e-10;
 
 /// Notices when a run no longer gets anywhere.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

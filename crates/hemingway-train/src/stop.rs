@@ -51,6 +51,11 @@ impl StopRules {
         }
     }
 
+    /// Whether all that is asked for is the best model within a time.
+    pub fn only_time(&self) -> bool {
+        self.within.is_some() && self.error.is_none() && self.objective.is_none()
+    }
+
     /// The limit that is used up, or that one more round of such a length would exceed.
     pub fn exhausted(&self, round: u64, seconds: Seconds, next: Seconds) -> Option<Stop> {
         if self.within.is_some_and(|limit| seconds >= limit || seconds.0 + next.0 > limit.0) {
@@ -70,9 +75,7 @@ impl Stop {
             Stop::Error | Stop::Objective => true,
             Stop::Within | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
             // As good as can be, before the time was up.
-            Stop::NoProgress => {
-                rules.within.is_some() && rules.error.is_none() && rules.objective.is_none()
-            }
+            Stop::NoProgress => rules.only_time(),
             Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
         }
     }

@@ -13,6 +13,10 @@ use crate::planning::Planning;
 /// No run changes its way more often.
 const MOST_SWITCHES: usize = 12;
 
+/// No other way is looked for where there is so little left to gain.
+const DONE: f64 = 1e-9;
+/// On real machines nothing is changed before this many seconds.
+const EARLIEST: f64 = 0.05;
 /// Re-planning may take this share of the training clock.
 const MOST_PLANNING: f64 = 0.005;
 
@@ -43,6 +47,8 @@ pub(crate) struct Course {
     pub hand_over: Arc<HandOver>,
     wanted: Option<Switch>,
     switches: usize,
+    /// No switch before this much training time.
+    earliest: f64,
     /// What the run was handed over with.
     pub handed: Option<Checkpoint>,
     /// Ways that led nowhere.
@@ -82,6 +88,7 @@ impl Course {
             hand_over: Arc::default(),
             wanted: None,
             switches: 0,
+            earliest: 0.0,
             handed: None,
             dead: Vec::new(),
             last: None,
@@ -89,6 +96,11 @@ impl Course {
             planning_seconds: 0.0,
             notes: Vec::new(),
         }
+    }
+
+    /// The same where a switch takes real time, which does not pay in runs of a few milliseconds.
+    pub(crate) fn on_real_machines(self) -> Course {
+        Course { earliest: EARLIEST, ..self }
     }
 
     /// The present way.
@@ -103,7 +115,7 @@ impl Course {
         self.last = Some(seen);
         self.doubt(&seen);
         self.navigator.see(&seen);
-        let due = self.planning_seconds <= MOST_PLANNING * seen.seconds;
+        let due = self.planning_seconds <= MOST_PLANNING * seen.seconds && seen.seconds >= self.earliest;
         if self.adapt && due && self.wanted.is_none() && self.switches < MOST_SWITCHES {
             self.wanted = self.navigator.advise().filter(|switch| !self.dead.contains(&switch.to));
             if let Some(switch) = &self.wanted {
@@ -131,6 +143,8 @@ impl Course {
         }
         let switch = match run.stop {
             Stop::HandedOver => self.wanted.take(),
+            // As good as can be.
+            Stop::NoProgress if self.asked.error.is_none() && run.certified_error <= DONE => None,
             Stop::NoProgress | Stop::Diverged => self.way_out(run.stop),
             _ => None,
         }?;

@@ -114,7 +114,7 @@ fn plan(
         _ => None,
     };
     choice.explanation = Some(planning.explanation.clone());
-    let course = Course::new(planning, unlearnt, adapt);
+    let course = Course::new(planning, unlearnt, adapt).map(|course| on_clock(course, choice));
     if let Some(course) = &course {
         choice.go(course.way(), ready.summary.rows, request.parameters);
         choice.reason = "planned".to_owned();
@@ -141,6 +141,10 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
     task.carry_out(means, from, watch)
 }
 
+fn on_clock(course: Course, choice: &Choice) -> Course {
+    if choice.engine == SIMULATED { course } else { course.on_real_machines() }
+}
+
 /// A run that was planned is followed when it goes on, too.
 fn follow_again(
     request: &TrainRequest,
@@ -158,7 +162,8 @@ fn follow_again(
     let situation = Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
     let way = choice.way(rows);
     let navigator = situation.go_on(&way)?;
-    Ok(Some(Course::of(navigator, request.requirement(&choice.stop), way, adapt, None)))
+    let course = Course::of(navigator, request.requirement(&choice.stop), way, adapt, None);
+    Ok(Some(on_clock(course, choice)))
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.

@@ -37,6 +37,8 @@ const CHANCE: f64 = 0.524_400_5;
 const TRIAL: f64 = 0.05;
 /// which says little before so many rounds.
 const TRIAL_ROUNDS: f64 = 2.0;
+/// A run of fewer seconds is not worth a trial.
+const SMALL: f64 = 0.05;
 /// How much better than in the middle a way may turn out, in standard deviations.
 const OPTIMISM: f64 = 1.5;
 /// With every switch the next has to gain so many times more.
@@ -193,7 +195,8 @@ impl Navigator {
             expected.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(takes, _)| takes.is_finite())?;
         let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.per_round <= TRIAL * takes;
         let trials = forecasts.iter().filter(possible).filter(short);
-        let trial = trials.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|_| !way(best).is_steady());
+        let worth_it = !way(best).is_steady() && takes > SMALL;
+        let trial = trials.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|_| worth_it);
         let alone = self.told(&self.candidate(best));
         Some(trial.map_or(alone.clone(), |trial| self.told_after(trial, alone)))
     }
