@@ -55,9 +55,9 @@ fn a_newcomer_is_told_what_happened() {
         (r"/\S*/data\.libsvm", "data.libsvm"),
         (r"(run  +|show )[0-9a-z]{5}", "${1}RUN"),
         (r"[0-9.]+ (µs|ms|s)\b", "TIME"),
+        (r"within [0-9.e-]+ %", "within ERROR %"),
         (r"0\.[0-9]{4,}", "NUMBER"),
         (r"[0-9]+ rounds?", "ROUNDS"),
-        (r"within [0-9.e-]+ %", "within ERROR %"),
         (r"[0-9.,]+ times that", "FACTOR times that"),
         (r"[0-9,]+ \([0-9,]+ to [0-9,]+\) rounds", "N (N to N) rounds"),
     ] }, {
