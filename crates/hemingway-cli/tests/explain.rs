@@ -70,7 +70,8 @@ fn what_was_run_is_remembered_and_said() {
     // What the run took lies in the middle of a narrower interval.
     let width = |answer: &Value, way: &Value| {
         let ways = answer["alternatives"].as_array().unwrap().iter().chain([&answer["plan"]]);
-        let same = |other: &&Value| other["algorithm"] == way["algorithm"] && other["workers"] == way["workers"];
+        let same =
+            |other: &&Value| other["algorithm"] == way["algorithm"] && other["workers"] == way["workers"];
         let found = ways.filter(|other| other["local_steps"].is_null()).find(same).unwrap();
         seconds(found, "high") / seconds(found, "low")
     };
@@ -95,7 +96,8 @@ fn what_was_run_is_remembered_and_said() {
 fn data_that_has_changed_is_noticed() {
     let sandbox = sandbox();
     let lines = |count: usize| {
-        let line = |row: usize| format!("{} 1:{} 2:{}\n", if row % 3 == 0 { "-1" } else { "+1" }, row % 7, row % 5);
+        let line =
+            |row: usize| format!("{} 1:{} 2:{}\n", if row % 3 == 0 { "-1" } else { "+1" }, row % 7, row % 5);
         (0..count).map(line).collect::<String>()
     };
     sandbox.write("mine.libsvm", &lines(200));
@@ -124,7 +126,8 @@ fn pilots_sharpen_the_plan_and_stay() {
 #[test]
 fn less_money_or_less_time() {
     let sandbox = sandbox();
-    let ask = |rest: &[&str]| sandbox.json(&with("explain", &[&["--error", "1e-3", "--json"], rest].concat()));
+    let ask =
+        |rest: &[&str]| sandbox.json(&with("explain", &[&["--error", "1e-3", "--json"], rest].concat()));
     let (fast, cheap) = (ask(&["--adapt", "off"]), ask(&["--cheapest"]));
     let price = |answer: &Value| answer["plan"]["price"].as_f64().unwrap();
     assert!(price(&cheap) <= price(&fast) && cheap["plan"]["workers"] == 1, "{cheap}");
@@ -215,7 +218,8 @@ fn explain_and_train_in_words() {
     ] }, {
         insta::assert_snapshot!("explain", explained.stdout);
     });
-    let trained = sandbox.run(&["train", DATA, "--cluster", "cluster.toml", "--error", "1e-3", "--algorithm", "cocoa"]);
+    let trained =
+        sandbox.run(&["train", DATA, "--cluster", "cluster.toml", "--error", "1e-3", "--algorithm", "cocoa"]);
     insta::with_settings!({ filters => [
         (r"/\S*/models/[0-9a-z]{5}\.json", "MODEL"),
         (r"(run  +|show )[0-9a-z]{5}", "${1}RUN"),

@@ -75,9 +75,9 @@ struct Loop<'a> {
     last_checkpoint: Instant,
     /// Rounds that are so short that the workers need not confer after each: none before this one.
     confer_at: u64,
-    /// The training clock when it was last looked at, and the lengths of the last two rounds.
+    /// The training clock when it was last looked at, and the lengths of the last rounds.
     clock: f64,
-    last_rounds: [f64; 2],
+    last_rounds: [f64; 5],
     /// The training clock when the solver was set up.
     set_up: Seconds,
     /// Whether the rest is to be done another way, and if so whether that needs a dual point.
@@ -127,7 +127,7 @@ impl<'a> Loop<'a> {
             last_checkpoint: begun,
             confer_at: 0,
             clock: job.start.seconds().0,
-            last_rounds: [0.0; 2],
+            last_rounds: [0.0; 5],
             set_up: Seconds(0.0),
             handing_over: None,
         };
@@ -206,7 +206,7 @@ impl<'a> Loop<'a> {
             Some(Stop::NoProgress)
         } else {
             let now = self.look_at_the_clock(worker);
-            let next = PRUDENCE * self.last_rounds[0].max(self.last_rounds[1]);
+            let next = PRUDENCE * self.last_rounds.into_iter().fold(0.0, f64::max);
             self.job.stop.exhausted(self.round, now, Seconds(next))
         };
         let due = self.schedule.due(
@@ -232,7 +232,8 @@ impl<'a> Loop<'a> {
     /// What a deadline is held against.
     fn look_at_the_clock(&mut self, worker: &mut Worker) -> Seconds {
         let now = worker.now();
-        self.last_rounds = [now.0 - self.clock, self.last_rounds[0]];
+        self.last_rounds.rotate_right(1);
+        self.last_rounds[0] = now.0 - self.clock;
         self.clock = now.0;
         now
     }
@@ -406,8 +407,8 @@ impl Decision {
 
 /// Workers confer about scoring and stopping after about this many operations, or a round if that takes longer.
 const CONFER_FLOPS: f64 = 2e5;
-/// The next round may take this many times as long as the longer of the last two.
-const PRUDENCE: f64 = 1.15;
+/// The next round may take this many times as long as the longest of the last five.
+const PRUDENCE: f64 = 1.1;
 /// An objective this many times that of zero weights will not come back.
 const DIVERGED: f64 = 1e10;
 

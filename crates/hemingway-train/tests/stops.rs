@@ -63,7 +63,7 @@ fn ends_before_a_round_that_would_take_too_long() {
             let longest = clock.windows(2).map(|pair| pair[1] - pair[0]).fold(clock[0], f64::max);
             for limit in [clock[6], clock[6].next_down(), 0.5 * (clock[6] + clock[7])] {
                 let ended = clock[rounds(limit) - 1];
-                assert!(ended + longest * 1.151 > limit, "{about}: {ended} of {limit}");
+                assert!(ended + longest * 1.101 > limit, "{about}: {ended} of {limit}");
             }
             assert_eq!(rounds(0.0), 1, "{about}: there is always one round");
         }

@@ -195,9 +195,17 @@ impl Navigator {
             expected.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(takes, _)| takes.is_finite())?;
         let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.per_round <= TRIAL * takes;
         let trials = forecasts.iter().filter(possible).filter(short);
-        let worth_it = !way(best).is_steady() && takes > SMALL;
-        let trial = trials.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|_| worth_it);
-        let alone = self.told(&self.candidate(best));
+        let short = trials.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        let short = short.filter(|_| takes > SMALL && !way(best).is_steady());
+        let quickest = forecasts.iter().filter(possible).min_by(|a, b| a.cost.total_cmp(&b.cost));
+        let quickest = quickest.filter(|quickest| !way(quickest).is_kin_of(way(best)) && takes > SMALL);
+        let (trial, then) = match (short, quickest) {
+            (Some(short), _) => (Some(short), best),
+            // The best to begin with is one that will probably be left.
+            (None, Some(quickest)) => (Some(best), quickest),
+            (None, None) => (None, best),
+        };
+        let alone = self.told(&self.candidate(then));
         Some(trial.map_or(alone.clone(), |trial| self.told_after(trial, alone)))
     }
 
