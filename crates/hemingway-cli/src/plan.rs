@@ -134,7 +134,7 @@ fn row(way: &Candidate) -> Vec<String> {
         written(way.rounds.as_ref(), |rounds| words::count(rounds.round() as usize)),
         written(way.seconds.as_ref(), words::duration),
         written(way.error.as_ref(), words::percent),
-        way.price.map_or_else(String::new, |price| format!("{price:.3}")),
+        way.price.map_or_else(String::new, |price| format!("{price:.4}")),
     ]
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
-use crate::score::{Scorer, Standing};
+use crate::score::{Scorer, Shadow, Standing};
 use crate::{
     Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop, Work, Worker,
 };
@@ -317,10 +317,10 @@ impl<'a> Loop<'a> {
         let weights = self.solver.weights().to_vec();
         let point = match self.solver.duals() {
             _ if self.handing_over == Some(false) => None,
-            Some(duals) => Some((duals, weights.clone())),
+            Some(duals) => Some(Shadow { duals, weights: weights.clone() }),
             None => self.scorer.dual_point(worker)?,
         };
-        let (duals, weights) = point.map_or((None, weights), |(duals, weights)| (Some(duals), weights));
+        let (duals, weights) = point.map_or((None, weights), |point| (Some(point.duals), point.weights));
         let duals = gather_duals(worker, duals)?;
         worker.clock(false);
         self.say(worker, Model { weights, duals }, Vec::new(), observe)

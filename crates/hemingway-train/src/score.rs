@@ -56,10 +56,11 @@ impl Choice {
     }
 }
 
-/// A dual point and its weights.
-struct Shadow {
-    duals: Vec<f64>,
-    weights: Vec<f64>,
+/// A dual point on this worker's rows and the weights of the whole of it.
+#[derive(Clone)]
+pub(crate) struct Shadow {
+    pub duals: Vec<f64>,
+    pub weights: Vec<f64>,
 }
 
 impl Scorer {
@@ -254,9 +255,9 @@ impl Scorer {
 
     /// A dual point for those who go on with one where the solver has none: the one that is kept, or on smooth losses
     /// the slopes at the best weights, scaled down as far as that proves more. With the weights that belong to it.
-    pub fn dual_point(&mut self, worker: &mut Worker) -> Result<Option<(Vec<f64>, Vec<f64>)>, Error> {
-        if let Some(shadow) = &self.shadow {
-            return Ok(Some((shadow.duals.clone(), shadow.weights.clone())));
+    pub(crate) fn dual_point(&mut self, worker: &mut Worker) -> Result<Option<Shadow>, Error> {
+        if self.shadow.is_some() {
+            return Ok(self.shadow.clone());
         }
         if worker.local.problem.loss.smoothness().is_none() {
             return Ok(None);
@@ -268,7 +269,7 @@ impl Scorer {
         let mut weights = weights_of(worker, &duals)?;
         let scale = self.raise_by_scaling(worker, &duals, &weights)?;
         duals.iter_mut().chain(&mut weights).for_each(|value| *value *= scale);
-        Ok(Some((duals, weights)))
+        Ok(Some(Shadow { duals, weights }))
     }
 
     /// Takes over the new weights, or the best point on the way to them, if that is lower.
