@@ -96,8 +96,9 @@ fn what_was_run_is_remembered_and_said() {
 fn data_that_has_changed_is_noticed() {
     let sandbox = sandbox();
     let lines = |count: usize| {
-        let line =
-            |row: usize| format!("{} 1:{} 2:{}\n", if row % 3 == 0 { "-1" } else { "+1" }, row % 7, row % 5);
+        let line = |row: usize| {
+            format!("{} 1:{} 2:{}\n", if row.is_multiple_of(3) { "-1" } else { "+1" }, row % 7, row % 5)
+        };
         (0..count).map(line).collect::<String>()
     };
     sandbox.write("mine.libsvm", &lines(200));
