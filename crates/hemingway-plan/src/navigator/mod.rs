@@ -33,6 +33,10 @@ pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
 const STRETCH: f64 = 0.5;
 /// The chance that a switch is a gain has to be at least seven in ten: standard deviations to that.
 const CHANCE: f64 = 0.524_400_5;
+/// A stretch of an earlier run of the same problem counts for so many times its length.
+const ASSURANCE: f64 = 5.0;
+/// A stretch that takes so many times the rounds foretold is long overdue.
+const LONG_OVERDUE: f64 = 4.0;
 /// A round of at most this share of the whole is worth a trial,
 const TRIAL: f64 = 0.05;
 /// which says little before so many rounds.
@@ -122,7 +126,8 @@ impl Navigator {
             if let Some(seconds) = seconds {
                 self.paces[at].see(*rounds, *seconds);
             }
-            self.observe(at, progress_of(*from), progress_of(*to), *rounds);
+            // Other runs of this problem differ from it by luck, not by the shape of a curve.
+            self.observe(at, progress_of(*from), progress_of(*to), *rounds, ASSURANCE);
         }
     }
 
@@ -168,7 +173,7 @@ impl Navigator {
         }
         let Present { progress, mark_progress, mark_rounds, .. } = self.present;
         if progress >= self.next_lesson(way) {
-            self.observe(way, mark_progress, progress, self.present.rounds - mark_rounds);
+            self.observe(way, mark_progress, progress, self.present.rounds - mark_rounds, 1.0);
             self.belief.drift(way, progress - mark_progress);
             (self.present.mark_progress, self.present.mark_rounds) = (progress, self.present.rounds);
         }
@@ -255,13 +260,17 @@ impl Navigator {
     fn forget_hopeless(&mut self, begun: &Way) {
         let forecasts = self.forecasts();
         let best = forecasts.iter().map(|forecast| forecast.cost).fold(f64::INFINITY, f64::min);
+        let way = |forecast: &Forecast| &self.outlooks[forecast.way].way;
         let hopeful = |forecast: &Forecast| {
-            let Outlook { way, .. } = &self.outlooks[forecast.way];
             let at_best = forecast.cost * (-OPTIMISM * forecast.deviation).exp();
-            way == begun || (way.can_take_over() && at_best < best)
+            // If all else fails, the best of each kind may still be needed.
+            let of_its_kind = forecasts.iter().filter(|other| way(other).is_kin_of(way(forecast)));
+            let first = of_its_kind.map(|other| other.cost).fold(f64::INFINITY, f64::min);
+            let wanted = at_best < best || forecast.cost <= first;
+            way(forecast) == begun || (way(forecast).can_take_over() && wanted)
         };
-        let kept: Vec<usize> =
-            forecasts.iter().filter(|forecast| hopeful(forecast)).map(|forecast| forecast.way).collect();
+        let hopeful = forecasts.iter().filter(|forecast| hopeful(forecast));
+        let kept: Vec<usize> = hopeful.map(|forecast| forecast.way).collect();
         self.belief = self.belief.of(&kept);
         self.outlooks = kept.iter().map(|way| self.outlooks[*way].clone()).collect();
         self.paces = kept.iter().map(|way| self.paces[*way]).collect();
@@ -296,7 +305,9 @@ impl Navigator {
         let foretold = at(due.max(progress)) - at(mark_progress);
         let seen = (made / foretold).ln();
         if made > 0.0 && foretold > 0.0 && seen > belief.mean[way] {
-            belief.observe(way, seen, due.max(progress) - mark_progress, made);
+            // What is long overdue is no matter of a curve's shape any more.
+            let weight = if seen > LONG_OVERDUE.ln() { ASSURANCE } else { 1.0 };
+            belief.observe(way, seen, weight * (due.max(progress) - mark_progress), made);
         }
         belief
     }
@@ -307,11 +318,12 @@ impl Navigator {
         if mark < BURNT_IN && !self.outlooks[way].way.is_steady() { BURNT_IN } else { mark + STRETCH }
     }
 
-    fn observe(&mut self, way: usize, from: f64, to: f64, rounds: f64) {
+    /// A stretch counts for as many e-folds as it is long, times a weight.
+    fn observe(&mut self, way: usize, from: f64, to: f64, rounds: f64, weight: f64) {
         let curve = &self.outlooks[way].rounds;
         let foretold = self.grid.at(curve, to) - self.grid.at(curve, from);
         if rounds > 0.0 && foretold > 0.0 && foretold.is_finite() {
-            self.belief.observe(way, (rounds / foretold).ln(), to - from, rounds);
+            self.belief.observe(way, (rounds / foretold).ln(), weight * (to - from), rounds);
         }
     }
 
