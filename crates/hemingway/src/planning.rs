@@ -5,10 +5,11 @@
 
 use std::time::Instant;
 
+use hemingway_data::Dataset;
 use hemingway_plan::{
     Candidate, Decision, Glance, Leg, Navigator, Plan, Rejected, Requirement, Way, decide, prior,
 };
-use hemingway_train::{Cluster, Collective, Machine, Network, catalogue};
+use hemingway_train::{Cluster, Collective, Look, Machine, Network, Problem, catalogue};
 use serde::{Deserialize, Serialize};
 
 use crate::default_choice::{MPI, SIMULATED};
@@ -26,6 +27,12 @@ const SMALLEST_ERROR: f64 = 1e-13;
 /// Threads of one process meet in about this many seconds, and hand over this many bytes in a second.
 const MEETING: Network =
     Network { latency: 2e-6, bandwidth: 4e9, collective: Collective::Tree, measured: None };
+
+/// Looks at some rows of data whose size is known.
+pub(crate) fn look_at(data: &Dataset, size: &DatasetSummary, problem: &Problem) -> Glance {
+    let DatasetSummary { rows, features, nonzeros, .. } = *size;
+    Glance::seen(&Look::at(data, ROWS_TO_LOOK_AT), [rows, features, nonzeros], problem)
+}
 
 /// The plan with its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

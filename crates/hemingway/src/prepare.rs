@@ -10,7 +10,7 @@ use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, 
 
 use crate::default_choice::MPI;
 use crate::place::check_writable;
-use crate::planning::ROWS_TO_LOOK_AT;
+use crate::planning::look_at;
 use crate::ranks::{Ranks, Setup};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 
@@ -50,7 +50,7 @@ impl Means {
         match self {
             Means::Here { data, .. } => {
                 let begun = Instant::now();
-                let glance = Glance::of_some(data, &ready.problem, ROWS_TO_LOOK_AT);
+                let glance = look_at(data, &ready.summary, &ready.problem);
                 Some((glance, begun.elapsed().as_secs_f64()))
             }
             Means::Ranks { started, .. } => {
@@ -104,7 +104,9 @@ pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance),
     let problem = problem(request)?;
     let mut data = load(&request.data.spec, &train_options(request)?)?;
     Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
-    Ok((DatasetSummary::of(&data), Glance::of_some(&data, &problem, ROWS_TO_LOOK_AT)))
+    let summary = DatasetSummary::of(&data);
+    let glance = look_at(&data, &summary, &problem);
+    Ok((summary, glance))
 }
 
 fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
