@@ -12,6 +12,8 @@ use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun
 
 /// So many of the latest runs with the same loss and penalty are looked through.
 const LATEST: usize = 20;
+/// What happens below this error is of no interest to anybody else.
+const SMALLEST: f64 = 1e-6;
 /// Data of another name is alike if rows and values differ by at most this factor.
 const ALIKE: f64 = 1.25;
 /// Seconds of a round, or rounds to an error, that are off by more than this factor contradict what is remembered.
@@ -52,6 +54,7 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let mut memory = Memory::default();
         let Some(store) = store else { return Ok(memory) };
+        let smallest = choice.stop.error.unwrap_or(0.0).max(SMALLEST);
         for run in
             store.latest_runs_on(request, LATEST)?.into_iter().filter(|run| run.status != Status::Running)
         {
@@ -71,7 +74,9 @@ impl Memory {
                 Likeness::Same => None,
             };
             let same_machines = likeness == Likeness::Same && ran_here(&run, choice);
-            let lessons = lessons(&run, &store.points(&run)?, same_machines);
+            let mut lessons = lessons(&run, &store.points(&run)?, same_machines);
+            // Beyond the goal rounds are different: rows are settled, steps are short.
+            lessons.retain(|lesson| lesson.from > smallest);
             if lessons.is_empty() {
                 continue;
             }

@@ -23,7 +23,7 @@ const LOCAL_WORK: [f64; 2] = [1.0, 4.0];
 /// On a simulated cluster without an end, workers to choose from go up to this many.
 const MOST_SIMULATED: usize = 64;
 /// Smaller errors than this are lost in the rounding of the proof.
-const SMALLEST_ERROR: f64 = 1e-13;
+pub(crate) const SMALLEST_ERROR: f64 = 1e-13;
 /// Threads of one process meet in about this many seconds, and hand over this many bytes in a second.
 const MEETING: Network =
     Network { latency: 2e-6, bandwidth: 4e9, collective: Collective::Tree, measured: None };
@@ -183,6 +183,10 @@ impl Situation<'_> {
             None => "no way is seen to reach it".to_owned(),
         };
         let goal = asked.error.map_or("anything".to_owned(), |error| format!("an error of {error:e}"));
+        if asked.cheapest && cluster.price_per_second(1).is_none() {
+            let best = "no prices are known; give machines a price in the cluster file".to_owned();
+            return Err(Error::Impossible { goal: format!("the cheapest way to {goal}"), best });
+        }
         if let Some(budget) = asked.budget {
             let cheapest = with(&unlimited).candidates().into_iter();
             let price = cheapest.filter_map(|way| way.price).fold(f64::INFINITY, f64::min);

@@ -15,7 +15,7 @@ use hemingway_train::{
 
 use crate::course::Course;
 use crate::default_choice::{SIMULATED, choose};
-use crate::planning::{Planning, Situation};
+use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
 use crate::{
@@ -105,8 +105,7 @@ fn plan(
     };
     let mut planning = situation().plan()?;
     planning.explanation.overhead_seconds += looked;
-    // How far an objective is from its goal, in errors, is not known while it runs.
-    let adapt = request.planning.adapt && choice.stop.objective.is_none();
+    let adapt = may_adapt(request, choice);
     let unlearnt = match &planning {
         Planning { way: Some(way), memory, .. } if !memory.lessons.is_empty() => {
             Some(situation().go_on(way)?)
@@ -141,6 +140,13 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
     task.carry_out(means, from, watch)
 }
 
+/// How far an objective is from its goal, in errors, is not known while it runs; and where a goal cannot be reached, no
+/// other way leads to it either.
+fn may_adapt(request: &TrainRequest, choice: &Choice) -> bool {
+    let StopRules { error, objective, .. } = choice.stop;
+    request.planning.adapt && objective.is_none() && error.is_none_or(|error| error >= SMALLEST_ERROR)
+}
+
 fn on_clock(course: Course, choice: &Choice) -> Course {
     if choice.engine == SIMULATED { course } else { course.on_real_machines() }
 }
@@ -156,7 +162,7 @@ fn follow_again(
         return Ok(None);
     }
     let Some((glance, _)) = means.glance(ready) else { return Ok(None) };
-    let adapt = request.planning.adapt && choice.stop.objective.is_none();
+    let adapt = may_adapt(request, choice);
     let (rows, data, named) = (ready.summary.rows, &ready.summary, means.workers());
     let (workers, read) = (named.as_deref(), means.read());
     let situation = Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
