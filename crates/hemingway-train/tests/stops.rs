@@ -56,16 +56,19 @@ fn ends_before_a_round_that_would_take_too_long() {
             let rounds = |limit: f64| {
                 let rules = StopRules { within: Some(Seconds(limit)), ..StopRules::default() };
                 let run = Trial { scoring, ..trial(entry.name, rules) }.run(&simulated()).unwrap().run;
-                assert_eq!(run.stop, Stop::Within, "{about}");
+                // Newton's method has nothing left to do before the time is up.
+                let done = run.certified_error <= 1e-10;
+                assert_eq!(run.stop, if done { Stop::NoProgress } else { Stop::Within }, "{about}");
                 assert!(run.rounds == 1 || run.seconds.0 <= limit, "{about}: {} of {limit}", run.seconds.0);
-                run.rounds as usize
+                (run.rounds as usize, done)
             };
             let longest = clock.windows(2).map(|pair| pair[1] - pair[0]).fold(clock[0], f64::max);
             for limit in [clock[6], clock[6].next_down(), 0.5 * (clock[6] + clock[7])] {
-                let ended = clock[rounds(limit) - 1];
-                assert!(ended + longest * 1.101 > limit, "{about}: {ended} of {limit}");
+                let (rounds, done) = rounds(limit);
+                let ended = clock[rounds - 1];
+                assert!(done || ended + longest * 1.101 > limit, "{about}: {ended} of {limit}");
             }
-            assert_eq!(rounds(0.0), 1, "{about}: there is always one round");
+            assert_eq!(rounds(0.0), (1, false), "{about}: there is always one round");
         }
     }
 }
