@@ -48,6 +48,8 @@ fn the_plan_is_what_train_begins_with() {
     let run = sandbox.json(&with("train", &["--error", "1e-3", "--json"]));
     assert_eq!(run["plan"], *plan);
     assert_eq!(run["goal_reached"], true);
+    let truth = run["seconds"].as_f64().unwrap();
+    assert!(seconds(plan, "low") / 1.5 <= truth && truth <= seconds(plan, "high") * 1.5, "{truth}: {plan}");
     let switches = run["switches"].as_array().unwrap();
     let first = switches.first().map_or(&run, |switch| &switch["from"]);
     assert_eq!((&first["algorithm"], &first["workers"]), (&plan["algorithm"], &plan["workers"]));

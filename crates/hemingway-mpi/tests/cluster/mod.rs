@@ -149,7 +149,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < 6 * PATIENCE, "still waiting for {what}");
+        assert!(begun.elapsed() < 3 * PATIENCE, "still waiting for {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
