@@ -70,7 +70,7 @@ def flags(line):
 
 def whole(folder, dataset, loss, passes):
     there = {key(line) for line in oracle.read(folder, dataset.name, loss)}
-    return there >= {key(wanted) for wanted in oracle.configurations(dataset, loss, passes)}
+    return there >= {key(wanted) for wanted in oracle.configurations(dataset, passes)}
 
 
 def name(dataset, loss, goal, cluster):

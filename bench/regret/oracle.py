@@ -24,7 +24,6 @@ FIRST = ("cocoa", 1)  # reaches every goal, so it bounds whatever follows
 FACTOR = 2  # a run has lost after this many times the best time
 BASELINES = [("cocoa", 1), ("cocoa-plus", 64)]  # rivals by themselves, so they may take longer
 BASELINE_FACTOR = 100
-SMOOTH_ONLY = ["l-bfgs", "newton", "gradient-descent"]  # of no use on the hinge loss
 MOST_NEWTON_FEATURES = 1000
 
 
@@ -72,25 +71,23 @@ def complete_one(folder, dataset, loss, passes, patience):
     request.write_text(json.dumps({
         "data": dataset.source(), "label_last": dataset.label_last, "positive": dataset.positive, "loss": loss,
         "lambda": LAMBDA, "seed": SEED, "clusters": [str(cluster_file(name)) for name in CLUSTERS], "goals": GOALS,
-        "configurations": configurations(dataset, loss, passes), "patience": patience,
+        "configurations": configurations(dataset, passes), "patience": patience,
     }))
     program = TARGET / "examples" / "regret_table"
     subprocess.run(["nice", str(program), str(request), str(table(folder, dataset.name, loss))], check=True)
     request.unlink()
 
 
-def configurations(dataset, loss, passes):
+def configurations(dataset, passes):
     """All of them; those with other local work than one pass come last."""
     tried = [(share, algorithm, workers) for share in passes for algorithm in ALGORITHMS for workers in WORKERS
-             if makes_sense(dataset, loss, algorithm) and (share == 1 or algorithm in LOCAL)]
+             if makes_sense(dataset, algorithm) and (share == 1 or algorithm in LOCAL)]
     tried.sort(key=lambda one: one != (1, *FIRST))
     return [configuration(dataset, algorithm, workers, share) for share, algorithm, workers in tried]
 
 
-def makes_sense(dataset, loss, algorithm):
-    if algorithm == "newton" and dataset.features > MOST_NEWTON_FEATURES:
-        return False
-    return loss != "hinge" or algorithm not in SMOOTH_ONLY
+def makes_sense(dataset, algorithm):
+    return algorithm != "newton" or dataset.features <= MOST_NEWTON_FEATURES
 
 
 def configuration(dataset, algorithm, workers, share):

@@ -7,13 +7,17 @@ use crate::kernels::{Task, fastest};
 use crate::loss::{Shape, with_loss};
 
 impl Local<'_> {
-    /// hessian += Σ φ''(p_i, y_i)·x_i x_iᵀ, row-major, lower half at least (and a last row for a bias).
-    pub fn add_hessian(&mut self, predictions: &[f64], hessian: &mut [f64]) {
+    /// φ''(p_i, y_i).
+    pub fn curvatures(&mut self, predictions: &[f64]) -> Vec<f64> {
+        self.meter_losses(self.rows() as f64);
+        let pairs = predictions.iter().zip(self.targets()).map(|(p, y)| (*p, f64::from(*y)));
+        with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.curvature(p, y)).collect())
+    }
+
+    /// hessian += Σ c_i x_i x_iᵀ, row-major, lower half at least (and a last row for a bias).
+    pub fn add_outer_products(&mut self, curvatures: &[f64], hessian: &mut [f64]) {
         let (features, dimension) = (self.features(), self.dimension());
         let (matrix, range) = self.matrix();
-        let pairs = predictions.iter().zip(self.targets()).map(|(p, y)| (*p, f64::from(*y)));
-        let curvatures: Vec<f64> =
-            with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.curvature(p, y)).collect());
         match matrix {
             Matrix::Sparse(sparse) => {
                 for (curvature, row) in curvatures.iter().zip(range).filter(|(c, _)| **c > 0.0) {
@@ -30,12 +34,11 @@ impl Local<'_> {
             }
             Matrix::Dense(dense) => {
                 let values = &dense.values()[range.start * features..range.end * features];
-                fastest(DenseHessian { values, curvatures: &curvatures, features, dimension, hessian });
+                fastest(DenseHessian { values, curvatures, features, dimension, hessian });
             }
         }
         let per_row = self.stored() as f64 / self.rows().max(1) as f64;
         self.meter(self.stored() as f64 * per_row / 2.0);
-        self.meter_losses(self.rows() as f64);
     }
 }
 

@@ -128,8 +128,8 @@ impl Scorer {
 
     /// Scores the solver's proposal, or its iterate, and returns the objective there.
     pub fn score(&mut self, worker: &mut Worker, solver: &dyn Solver) -> Result<f64, Error> {
-        let takes_proposal =
-            solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
+        let same = solver.proposal().as_ptr() == solver.weights().as_ptr();
+        let takes_proposal = same || solver.predictions().is_some() || self.choice.takes_proposal();
         let weights = if takes_proposal { solver.proposal() } else { solver.weights() };
         let mut room = std::mem::take(&mut self.room);
         let predictions = match solver.predictions() {

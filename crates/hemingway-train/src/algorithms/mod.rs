@@ -1,8 +1,11 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod cholesky;
 mod cocoa;
 mod cocoa_plus;
+mod curvature;
 mod gradient_descent;
+mod interior_point;
 mod lbfgs;
 mod line_search;
 mod local_dual;
@@ -46,7 +49,7 @@ static CATALOGUE: [Entry; 7] = [
     Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], build: |given| Box::new(Lbfgs { memory: given.memory }) },
     Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
     Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
-    Entry { name: "newton", summary: "whole Hessian; few rounds on smooth losses, for few features", reference: "Newton 1669", parameters: &[], build: |_| Box::new(Newton) },
+    Entry { name: "newton", summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method", reference: "Newton 1669", parameters: &[], build: |_| Box::new(Newton) },
 ];
 
 /// Every algorithm, by name.

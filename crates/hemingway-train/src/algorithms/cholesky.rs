@@ -1,0 +1,58 @@
+//! Symmetric positive definite systems, by Cholesky's method.
+
+use crate::local::dot;
+
+/// A factor L of A = L Lᵀ, row-major, in the lower half of a square.
+pub(super) struct Cholesky {
+    factor: Vec<f64>,
+    size: usize,
+}
+
+impl Cholesky {
+    /// Factors A, of which only the lower half is read.
+    pub(super) fn of(mut matrix: Vec<f64>, size: usize) -> Cholesky {
+        for row in 0..size {
+            let (above, current) = matrix.split_at_mut(row * size);
+            let current = &mut current[..=row];
+            for column in 0..row {
+                let other = &above[column * size..=column * size + column];
+                let product = dot(&current[..column], &other[..column]);
+                current[column] = (current[column] - product) / other[column];
+            }
+            let product = dot(&current[..row], &current[..row]);
+            current[row] = (current[row] - product).max(f64::MIN_POSITIVE).sqrt();
+        }
+        Cholesky { factor: matrix, size }
+    }
+
+    /// Solves Ax = b in place.
+    pub(super) fn solve(&self, right: &mut [f64]) {
+        let size = self.size;
+        for row in 0..size {
+            let line = &self.factor[row * size..=row * size + row];
+            let sum = dot(&line[..row], &right[..row]);
+            right[row] = (right[row] - sum) / line[row];
+        }
+        for row in (0..size).rev() {
+            let line = &self.factor[row * size..=row * size + row];
+            right[row] /= line[row];
+            let value = right[row];
+            right[..row].iter_mut().zip(line).for_each(|(right, entry)| *right -= value * entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cholesky;
+
+    #[test]
+    fn solves_a_small_system() {
+        // The upper half is never read.
+        let matrix = vec![4.0, f64::NAN, f64::NAN, 2.0, 5.0, f64::NAN, 1.0, 3.0, 6.0];
+        let mut right = [11.0, 21.0, 25.0];
+        Cholesky::of(matrix, 3).solve(&mut right);
+        let expected = [1.0, 2.0, 3.0];
+        assert!(right.iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-12), "{right:?}");
+    }
+}
