@@ -3,7 +3,8 @@
 //! `prior_runs SEED SECONDS` draws problems at random until the time is up, `prior_runs SEED SECONDS FILE…` takes the
 //! data of each problem from the next of these files, and `prior_runs FILE…` makes the same runs on every file
 //! (`FILE#5` makes label 5 the positive one). One line for each run and error: the rounds it took, or with `reached` 0
-//! the rounds after which it was not reached.
+//! the rounds after which it was not reached. With `ONLY=newton` in the environment the same problems are drawn, and
+//! only that algorithm runs.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -164,6 +165,9 @@ fn run(
     passes: f64,
     longest: Duration,
 ) {
+    if std::env::var("ONLY").is_ok_and(|only| only != method) {
+        return;
+    }
     let local = matches!(method, "cocoa" | "cocoa-plus" | "local-sgd") && passes != 1.0;
     let steps = (passes * data.matrix.rows() as f64 / workers as f64).ceil() as usize;
     let parameters = Parameters { local_steps: local.then_some(steps), ..Parameters::default() };

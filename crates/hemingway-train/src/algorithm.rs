@@ -40,9 +40,14 @@ pub trait Solver {
     /// The weights after the last round, the same on every worker.
     fn weights(&self) -> &[f64];
 
-    /// The duals of this worker's rows that give exactly these weights, for dual methods.
+    /// The duals of this worker's rows, for dual methods.
     fn duals(&self) -> Option<Vec<f64>> {
         None
+    }
+
+    /// Whether these duals give exactly the weights; else the weights become theirs in the end.
+    fn weights_belong_to_duals(&self) -> bool {
+        true
     }
 
     /// The weights it would have scored and returned: the iterate itself, or something better it leads to.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
-use crate::score::{Scorer, Shadow, Standing};
+use crate::score::{Scorer, Shadow, Standing, weights_of};
 use crate::{
     Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop, Work, Worker,
 };
@@ -39,8 +39,11 @@ pub fn drive(
 ) -> Result<Option<Run>, Error> {
     let mut state = Loop::start(worker, job, begun)?;
     let stop = loop {
-        state.solver.round(worker)?;
-        state.round += 1;
+        // A run that was stuck when it was saved makes no more rounds.
+        if !state.solver.stuck() {
+            state.solver.round(worker)?;
+            state.round += 1;
+        }
         worker.clock(false);
         let stop = state.after_round(worker, observe)?;
         if let Some(stop) = stop {
@@ -317,7 +320,10 @@ impl<'a> Loop<'a> {
         let weights = self.solver.weights().to_vec();
         let point = match self.solver.duals() {
             _ if self.handing_over == Some(false) => None,
-            Some(duals) => Some(Shadow { duals, weights: weights.clone() }),
+            Some(duals) if self.solver.weights_belong_to_duals() => {
+                Some(Shadow { duals, weights: weights.clone() })
+            }
+            Some(duals) => Some(Shadow { weights: weights_of(worker, &duals)?, duals }),
             None => self.scorer.dual_point(worker)?,
         };
         let (duals, weights) = point.map_or((None, weights), |point| (Some(point.duals), point.weights));

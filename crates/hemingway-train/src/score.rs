@@ -128,8 +128,8 @@ impl Scorer {
 
     /// Scores the solver's proposal, or its iterate, and returns the objective there.
     pub fn score(&mut self, worker: &mut Worker, solver: &dyn Solver) -> Result<f64, Error> {
-        let same = solver.proposal().as_ptr() == solver.weights().as_ptr();
-        let takes_proposal = same || solver.predictions().is_some() || self.choice.takes_proposal();
+        let takes_proposal =
+            solver.proposal().as_ptr() == solver.weights().as_ptr() || self.choice.takes_proposal();
         let weights = if takes_proposal { solver.proposal() } else { solver.weights() };
         let mut room = std::mem::take(&mut self.room);
         let predictions = match solver.predictions() {
@@ -149,7 +149,7 @@ impl Scorer {
         let n = local.total_rows as f64;
         let current = sums[0] / n + penalty(local.problem, local.features(), weights);
         match (duals, solver.gradient()) {
-            (Some(_), _) if !local.problem.bias => {
+            (Some(_), _) if !local.problem.bias && solver.weights_belong_to_duals() => {
                 // The duals belong to the iterate, which need not be the proposal.
                 let bound = -sums[1] / n - penalty(local.problem, local.features(), solver.weights());
                 self.certificate.raise(bound, local.total_rows);
@@ -157,7 +157,7 @@ impl Scorer {
                     self.raise_by_predictions(worker, predictions)?;
                 }
             }
-            (Some(duals), _) => self.raise_balanced(worker, duals)?,
+            (Some(duals), _) => self.raise_by_duals(worker, duals)?,
             (None, Some(gradient)) if local.problem.loss.smoothness().is_some() => {
                 self.raise_by_slopes(worker, weights, gradient, predictions)?;
             }
@@ -170,10 +170,12 @@ impl Scorer {
         Ok(current)
     }
 
-    /// Dual methods with a bias: the constraint Σ α = 0 holds only in the limit, so the heavier sign is scaled
-    /// down until it does, and the weights of that point are computed afresh.
-    fn raise_balanced(&mut self, worker: &mut Worker, mut duals: Vec<f64>) -> Result<(), Error> {
-        balance(worker, &mut duals)?;
+    /// By duals whose weights have to be computed afresh. With a bias the constraint Σ α = 0 holds only in the limit, so
+    /// the heavier sign is first scaled down until it does.
+    fn raise_by_duals(&mut self, worker: &mut Worker, mut duals: Vec<f64>) -> Result<(), Error> {
+        if worker.local.problem.bias {
+            balance(worker, &mut duals)?;
+        }
         let weights = weights_of(worker, &duals)?;
         self.raise_by_scaling(worker, &duals, &weights).map(|_| ())
     }
@@ -188,7 +190,7 @@ impl Scorer {
     ) -> Result<(), Error> {
         let duals = duals_from_predictions(worker, predictions);
         if worker.local.problem.bias {
-            return self.raise_balanced(worker, duals);
+            return self.raise_by_duals(worker, duals);
         }
         let lambda = worker.local.problem.lambda;
         let weights: Vec<f64> = weights.iter().zip(gradient).map(|(w, slope)| w - slope / lambda).collect();
@@ -199,8 +201,7 @@ impl Scorer {
     /// slopes at the weights know nothing of that, at the price of one more pass.
     fn raise_by_predictions(&mut self, worker: &mut Worker, predictions: &[f64]) -> Result<(), Error> {
         let duals = duals_from_predictions(worker, predictions);
-        let weights = weights_of(worker, &duals)?;
-        self.raise_by_scaling(worker, &duals, &weights).map(|_| ())
+        self.raise_by_duals(worker, duals)
     }
 
     /// Proves D(s·α) for the best of several scales s, which it returns: away from the optimum a smaller dual point

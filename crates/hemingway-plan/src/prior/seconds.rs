@@ -19,6 +19,9 @@ const FAR_WEIGHTS: f64 = 0.28;
 const BATCH: f64 = 256.0;
 /// How often a line search tries a length.
 const TRIES: f64 = 1.3;
+/// What an interior point method does for each row and direction, and how many of its rounds correct their direction.
+const INTERIOR_FLOPS: f64 = 20.0;
+const CORRECTIONS: f64 = 0.9;
 
 /// Local work, and the length of the sum that ends it; `times` of both in a round.
 struct Stretch {
@@ -90,17 +93,44 @@ impl Share<'_> {
             "l-bfgs" => self.line_search().into(),
             "newton" => {
                 let pairs = self.reading(values * values / rows / 2.0);
-                let [along, gradient] = self.line_search();
-                let solving = Work { flops: (d as f64).powi(3) / 6.0, bytes: 0.0 };
-                vec![once(added(pairs, solving), d * d), along, gradient]
+                let solving = flops((d as f64).powi(3) / 6.0);
+                let (system, half) = (added(pairs, solving), d * (d + 1) / 2);
+                match self.glance.loss {
+                    Loss::Hinge => {
+                        let mut stretches = self.interior_point();
+                        stretches.push(once(added(system, self.half_pass()), half + d));
+                        stretches
+                    }
+                    _ => {
+                        let [along, gradient] = self.line_search();
+                        vec![once(system, half), along, gradient]
+                    }
+                }
             }
             _ => return None,
         })
     }
 
+    /// Half a pass for each right side but the first, which goes with the system, and half a pass along each direction.
+    fn interior_point(&self) -> Vec<Stretch> {
+        let d = self.glance.features;
+        let solving = flops((d * d) as f64 + INTERIOR_FLOPS * self.rows());
+        let along = Stretch {
+            work: added(self.half_pass(), solving),
+            numbers: self.workers as usize + 4,
+            times: 2.0 + CORRECTIONS,
+        };
+        vec![along, Stretch { work: self.half_pass(), numbers: d, times: 1.0 + CORRECTIONS }]
+    }
+
+    /// Predictions of all rows, or a sum over them.
+    fn half_pass(&self) -> Work {
+        added(self.reading(self.values()), flops(ROW_FLOPS * self.rows()))
+    }
+
     /// Half a pass for the direction and tries along it, then half a pass for the gradient.
     fn line_search(&self) -> [Stretch; 2] {
-        let half = added(self.reading(self.values()), flops(ROW_FLOPS * self.rows()));
+        let half = self.half_pass();
         let try_ = flops(self.rows() * loss_flops(self.glance.loss) + half.flops / TRIES);
         let along = Work { flops: try_.flops, bytes: half.bytes / TRIES };
         let numbers = self.glance.features + 1;

@@ -20,10 +20,6 @@ pub fn unsuited(glance: &Glance, algorithm: &str) -> Option<String> {
              are allowed",
             (features as f64).powi(2) / 1e6
         )),
-        "newton" if hinge => Some(
-            "the hinge has no curvature: more than half of such runs got stuck above an error of 1e-3"
-                .to_owned(),
-        ),
         "gradient-descent" if hinge => {
             Some("the hinge has corners: one such run in fourteen on real data came to an error of 1e-2".to_owned())
         }

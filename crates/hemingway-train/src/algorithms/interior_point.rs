@@ -29,8 +29,8 @@ const LONGER: (f64, f64) = (1.5, 0.1);
 const BAND: f64 = 10.0;
 /// and is taken if its step is longer by this.
 const WORTH: f64 = 0.01;
-/// Steps and products below this lead nowhere.
-const NOWHERE: f64 = 1e-13;
+/// Steps below this lead nowhere, and so do products of two numbers below this.
+const NOWHERE: f64 = 1e-15;
 /// Operations for each row and direction, on numbers that are in cache.
 const ROW_FLOPS: f64 = 20.0;
 
@@ -42,9 +42,7 @@ pub(super) struct InteriorPoint {
     targets: Vec<f64>,
     /// w, the same on every worker.
     weights: Vec<f64>,
-    /// The weights of the duals, which w becomes.
-    dual_weights: Vec<f64>,
-    /// (1/n) Σ y_i a_i x_i − λw, what is between the two. A step takes its length off it.
+    /// (1/n) Σ y_i a_i x_i − λw, what w lacks to be the weights of the duals. A step takes its length off it.
     residual: Vec<f64>,
     /// x_i·w.
     predictions: Vec<f64>,
@@ -98,7 +96,6 @@ impl InteriorPoint {
             total_rows: worker.local.total_rows as f64,
             targets: worker.local.targets().iter().map(|target| f64::from(*target)).collect(),
             weights: vec![0.0; dimension],
-            dual_weights: vec![0.0; dimension],
             residual: vec![0.0; dimension],
             predictions: vec![0.0; rows],
             rows: vec![Row::central(-1.0); rows],
@@ -107,30 +104,36 @@ impl InteriorPoint {
         };
         match saved {
             Some(saved) => point.restore(saved)?,
-            None => {
-                worker.local.combine(&point.duals_of_rows(), &mut point.residual);
-                worker.sum(&mut point.residual)?;
-                point.residual.iter_mut().for_each(|sum| *sum /= point.total_rows);
-            }
+            None => point.begin(worker)?,
         }
-        point.find_dual_weights(worker.local.features());
-        let mut totals = point.rows.iter().fold([0.0; 3], |[products, shortfalls, shares], row| {
-            [products + row.products(), shortfalls + row.shortfall, shares + row.share]
-        });
-        worker.sum(&mut totals)?;
-        let [products, shortfalls, shares] = totals;
-        point.totals = Totals { products, shortfalls, shares };
         Ok(point)
+    }
+
+    fn begin(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        worker.local.combine(&self.duals_of_rows(), &mut self.residual);
+        worker.sum(&mut self.residual)?;
+        self.residual.iter_mut().for_each(|sum| *sum /= self.total_rows);
+        // All rows begin alike.
+        let row = Row::central(-1.0);
+        self.totals = Totals {
+            products: self.total_rows * row.products(),
+            shortfalls: self.total_rows * row.shortfall,
+            shares: self.total_rows * row.share,
+        };
+        Ok(())
     }
 
     fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
         let (dimension, rows) = (self.weights.len(), self.rows.len());
-        if saved.len() != 2 * dimension + 5 * rows {
+        if saved.len() != 4 + 2 * dimension + 5 * rows {
             return Err(Error::damaged_worker());
         }
+        let (totals, saved) = saved.split_at(4);
         let (weights, saved) = saved.split_at(dimension);
         let (residual, saved) = saved.split_at(dimension);
         let (predictions, saved) = saved.split_at(rows);
+        self.totals = Totals { products: totals[0], shortfalls: totals[1], shares: totals[2] };
+        self.stuck = totals[3] != 0.0;
         self.weights.copy_from_slice(weights);
         self.residual.copy_from_slice(residual);
         self.predictions.copy_from_slice(predictions);
@@ -141,12 +144,7 @@ impl InteriorPoint {
     }
 
     fn duals_of_rows(&self) -> Vec<f64> {
-        self.rows.iter().zip(&self.targets).map(|(row, target)| row.share * target).collect()
-    }
-
-    fn find_dual_weights(&mut self, features: usize) {
-        self.dual_weights.copy_from_slice(&self.weights);
-        add(&mut self.dual_weights[..features], 1.0 / self.problem.lambda, &self.residual[..features]);
+        self.rows.iter().zip(&self.targets).map(|(row, target)| row.dual() * target).collect()
     }
 
     /// What both products are on average, μ.
@@ -265,6 +263,11 @@ impl Row {
         Row { share, rest, surplus: BEGIN / share, shortfall: BEGIN / rest }
     }
 
+    /// a, never below 0 nor above 1.
+    fn dual(&self) -> f64 {
+        if self.share < self.rest { self.share } else { 1.0 - self.rest }
+    }
+
     fn products(&self) -> f64 {
         self.surplus * self.share + self.shortfall * self.rest
     }
@@ -311,6 +314,7 @@ impl Row {
 
 impl Solver for InteriorPoint {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        let mean = self.mean_product(self.totals);
         let rows = self.rows.iter();
         // All the way to zero, to see how far that leads.
         let mut aims: Vec<Aim> = rows
@@ -322,7 +326,7 @@ impl Solver for InteriorPoint {
         let system = factor(worker, &curvatures, &mut right)?;
         let straight = self.direction(worker, &system, right, &aims);
         let path = self.path(worker, &straight)?;
-        let (mean, reached) = (self.mean_product(self.totals), self.mean_product(path.at(path.limit)));
+        let reached = self.mean_product(path.at(path.limit)).max(0.0);
         let wanted = mean * (reached / mean).powi(3);
         for (aim, change) in aims.iter_mut().zip(&straight.rows) {
             aim.surplus += wanted - change.surplus * change.share;
@@ -339,7 +343,8 @@ impl Solver for InteriorPoint {
             }
         }
         let length = (ALMOST * path.limit).min(1.0);
-        self.stuck = !(length > NOWHERE && mean > NOWHERE * NOWHERE);
+        let goes_on = length > NOWHERE && self.mean_product(path.at(length)) > NOWHERE * NOWHERE;
+        self.stuck = !goes_on;
         if self.stuck {
             return Ok(());
         }
@@ -350,15 +355,10 @@ impl Solver for InteriorPoint {
             *row = row.moved(change, length);
         }
         self.totals = path.at(length);
-        self.find_dual_weights(worker.local.features());
         Ok(())
     }
 
     fn weights(&self) -> &[f64] {
-        &self.dual_weights
-    }
-
-    fn proposal(&self) -> &[f64] {
         &self.weights
     }
 
@@ -370,11 +370,17 @@ impl Solver for InteriorPoint {
         Some(self.duals_of_rows())
     }
 
+    fn weights_belong_to_duals(&self) -> bool {
+        false
+    }
+
     fn estimate(&self) -> Option<Estimate> {
         let features = self.weights.len() - usize::from(self.problem.bias);
         let penalty = |weights: &[f64]| penalty(self.problem, features, weights);
+        let mut of_duals = self.weights.clone();
+        add(&mut of_duals, 1.0 / self.problem.lambda, &self.residual);
         let primal = self.totals.shortfalls / self.total_rows + penalty(&self.weights);
-        let dual = self.totals.shares / self.total_rows - penalty(&self.dual_weights);
+        let dual = self.totals.shares / self.total_rows - penalty(&of_duals);
         Some(Estimate { primal, gap: primal - dual })
     }
 
@@ -383,8 +389,9 @@ impl Solver for InteriorPoint {
     }
 
     fn save(&self) -> Vec<f64> {
-        let rows = self.rows.iter().flat_map(|row| [row.share, row.rest, row.surplus, row.shortfall]);
+        let Totals { products, shortfalls, shares } = self.totals;
         let vectors = [&self.weights, &self.residual, &self.predictions].into_iter().flatten().copied();
-        vectors.chain(rows).collect()
+        let rows = self.rows.iter().flat_map(|row| [row.share, row.rest, row.surplus, row.shortfall]);
+        [products, shortfalls, shares, f64::from(self.stuck)].into_iter().chain(vectors).chain(rows).collect()
     }
 }
