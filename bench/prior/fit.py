@@ -31,6 +31,8 @@ def read(path):
     tables = defaultdict(list)
     with open(path) as file:
         for line in csv.DictReader(file):
+            if line["data"] == "data":
+                continue  # the header of a file that was joined to another
             run = {name: float(value) for name, value in line.items() if name not in ("data", "loss", "algorithm")}
             run["data"], run["reached"] = line["data"], line["reached"] == "1"
             run["run"] = tuple(line[name] for name in ("data", "lambda", "rows", "features", "workers", "passes"))
@@ -88,6 +90,12 @@ def fit(runs):
                 squares += weight * sigma**2 * (variance + above**2)
         sigma = math.sqrt(squares / total)
     return beta, sigma
+
+
+def awake(runs):
+    """Coefficients of the share of a whole pass that a round of one worker takes until an error, in the logarithm."""
+    known = [dict(run, y=math.log(run["activity"])) for run in runs if run["reached"] and run["activity"] > 0]
+    return fit(known)[0]
 
 
 def beyond(bound):

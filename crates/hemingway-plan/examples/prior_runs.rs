@@ -3,8 +3,9 @@
 //! `prior_runs SEED SECONDS` draws problems at random until the time is up, `prior_runs SEED SECONDS FILE…` takes the
 //! data of each problem from the next of these files, and `prior_runs FILE…` makes the same runs on every file
 //! (`FILE#5` makes label 5 the positive one). One line for each run and error: the rounds it took, or with `reached` 0
-//! the rounds after which it was not reached. With `ONLY=newton` in the environment the same problems are drawn, and
-//! only that algorithm runs.
+//! the rounds after which it was not reached; the seconds of a round until then, and how many times they are those of a
+//! pass that visits every row of one worker. With `ONLY=cocoa` or
+//! `ONLY=cocoa:1` in the environment the same problems are drawn, and only that algorithm runs, or only on so many workers.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use hemingway_data::{Dataset, Dense, LoadOptions, Matrix, Sparse, Transform, load, synthetic_names};
 use hemingway_plan::Glance;
+use hemingway_plan::prior::seconds_per_round;
 use hemingway_train::{
     Cluster, Engine, Event, Job, Loss, Machine, Parameters, Problem, Scoring, Simulated, Start, Stop,
     StopRules, algorithm,
@@ -30,7 +32,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     println!(
         "data,loss,lambda,rows,features,nonzeros,mean_squared_norm,largest_squared_norm,common,rare_share,\
-         algorithm,workers,passes,error,rounds,reached,seconds_per_round"
+         algorithm,workers,passes,error,rounds,reached,seconds_per_round,activity"
     );
     match arguments.as_slice() {
         [seed, seconds, files @ ..] if seed.parse::<u64>().is_ok() => {
@@ -165,7 +167,8 @@ fn run(
     passes: f64,
     longest: Duration,
 ) {
-    if std::env::var("ONLY").is_ok_and(|only| only != method) {
+    let wanted = std::env::var("ONLY").unwrap_or_default();
+    if ![method, &format!("{method}:{workers}"), ""].contains(&wanted.as_str()) {
         return;
     }
     let local = matches!(method, "cocoa" | "cocoa-plus" | "local-sgd") && passes != 1.0;
@@ -187,7 +190,8 @@ fn run(
         hand_over: None,
     };
     let (begun, mut points) = (Instant::now(), Vec::new());
-    let done = Simulated::new(Cluster::of(Machine::default())).run(data, &job, &mut |event| {
+    let cluster = Cluster::of(Machine::default());
+    let done = Simulated::new(cluster.clone()).run(data, &job, &mut |event| {
         if let Event::Point(point) = event {
             points.push(*point);
         }
@@ -196,17 +200,14 @@ fn run(
     });
     let Ok(done) = done else { return };
     let glance = Glance::of(data, &problem);
-    let first = points.iter().find(|point| point.round > 0);
-    let pace = first
-        .zip(points.last())
-        .filter(|(first, last)| last.round > first.round)
-        .map_or(f64::NAN, |(first, last)| {
-            (last.seconds.0 - first.seconds.0) / (last.round - first.round) as f64
-        });
+    let visiting_all = seconds_per_round(&glance, "local-sgd", 1, 1.0, 1.0, &cluster).unwrap_or(f64::NAN);
     let stuck = matches!(done.stop, Stop::NoProgress | Stop::Diverged);
     let mut out = std::io::stdout().lock();
     for error in ERRORS {
         let hit = points.iter().find(|point| point.certified_error <= error);
+        let end = hit.or(points.last()).filter(|point| point.round > 0);
+        let pace = end.map_or(f64::NAN, |point| point.seconds.0 / point.round as f64);
+        let activity = pace / (visiting_all * passes);
         let (rounds, reached) = match hit {
             Some(point) => (point.round.max(1), 1),
             None => (done.rounds.max(1), if stuck { -1 } else { 0 }),
@@ -215,7 +216,7 @@ fn run(
         writeln!(
             out,
             "{name},{},{:e},{rows},{features},{nonzeros},{mean_squared_norm:e},{largest_squared_norm:e},\
-             {common:e},{:.4},{method},{workers},{passes},{error:e},{rounds},{reached},{pace:e}",
+             {common:e},{:.4},{method},{workers},{passes},{error:e},{rounds},{reached},{pace:e},{activity:e}",
             problem.loss, problem.lambda, glance.rare_share
         )
         .expect("standard output");

@@ -337,7 +337,7 @@ impl Situation<'_> {
             return 0.0;
         }
         let looked = ROWS_TO_LOOK_AT.min(self.glance.rows) as f64 / self.glance.rows.max(1) as f64;
-        let pass = prior::seconds_per_round(&self.glance, "gradient-descent", 1, 1.0, cluster);
+        let pass = prior::seconds_per_round(&self.glance, "gradient-descent", 1, 1.0, 1.0, cluster);
         looked * pass.unwrap_or(0.0) / 2.0
     }
 }

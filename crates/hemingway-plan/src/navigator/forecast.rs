@@ -117,11 +117,24 @@ impl Navigator {
         let at = |x: f64| self.grid.at(curve, x) * mean.exp();
         let Present { progress, made, .. } = self.present;
         let end = self.grid.end();
+        if let Some(made) = self.made_anew(way) {
+            return (at(end) - made).max(ALMOST * at(end));
+        }
         if self.present.way != Some(way) || progress >= BURNT_IN || end <= BURNT_IN {
             return (at(end) - at(progress.min(end))).max(0.0);
         }
         let first = at(BURNT_IN);
         (first - made).max(ALMOST * first) + at(end) - first
+    }
+
+    /// The rounds that count for a way which makes nothing of what was reached before it began.
+    fn made_anew(&self, way: usize) -> Option<f64> {
+        let Present { way: present, progress, found, made, .. } = self.present;
+        let begins = self.outlooks[way].begins_anew;
+        match present == Some(way) {
+            true => (begins && found > 0.0 && progress <= found).then_some(made),
+            false => (begins && progress > 0.0).then_some(0.0),
+        }
     }
 
     /// The error after so many rounds. Ways that learn curvature have nothing to show before they have learnt it.
@@ -135,7 +148,8 @@ impl Navigator {
     ) -> f64 {
         let Outlook { rounds: curve, way: how, .. } = &self.outlooks[way];
         let factor = (-belief.mean[way] - deviations * belief.deviation(way)).exp();
-        let reached = self.grid.inverse(curve, self.grid.at(curve, from) + rounds * factor);
+        let before = self.made_anew(way).map_or(self.grid.at(curve, from), |made| made * factor);
+        let reached = self.grid.inverse(curve, before + rounds * factor);
         let shows = how.is_steady() || reached >= BURNT_IN;
         (-if shows { reached.max(from) } else { from }).exp()
     }

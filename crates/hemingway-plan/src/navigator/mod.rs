@@ -83,6 +83,8 @@ struct Present {
     mark_rounds: f64,
     /// Rounds since the last switch.
     made: f64,
+    /// The progress that the present way found, and can make nothing of.
+    found: f64,
 }
 
 impl Navigator {
@@ -124,7 +126,8 @@ impl Navigator {
         for Lesson { way, from, to, rounds, seconds } in known {
             let Some(at) = self.position(way) else { continue };
             if let Some(seconds) = seconds {
-                self.paces[at].see(*rounds, *seconds);
+                let of_first = self.of_a_first_round(at, progress_of(*from), progress_of(*to));
+                self.paces[at].see(*rounds * of_first, *seconds);
             }
             // Other runs of this problem differ from it by luck, not by the shape of a curve.
             self.observe(at, progress_of(*from), progress_of(*to), *rounds, ASSURANCE);
@@ -147,7 +150,10 @@ impl Navigator {
         self.present.way = self.position(to);
         self.switches += 1;
         let Present { progress, rounds, .. } = self.present;
-        (self.present.mark_progress, self.present.mark_rounds) = (progress, rounds);
+        let anew = self.present.way.is_some_and(|way| self.outlooks[way].begins_anew);
+        self.present.mark_progress = if anew { 0.0 } else { progress };
+        self.present.found = if anew { progress } else { 0.0 };
+        self.present.mark_rounds = rounds;
         self.present.made = 0.0;
     }
 
@@ -162,12 +168,14 @@ impl Navigator {
         let seconds = seen.seconds - self.present.seconds;
         self.spend(seen.seconds);
         self.present.rounds = seen.rounds as f64;
-        self.present.progress = self.present.progress.max(progress_of(seen.error));
+        let before = self.present.progress;
+        self.present.progress = before.max(progress_of(seen.error));
         let Some(way) = self.present.way else { return };
         if rounds > 0.0 && seconds > 0.0 {
             // The solver was set up before its first round.
             if self.present.made > 0.0 {
-                self.paces[way].see(rounds, seconds);
+                let of_first = self.of_a_first_round(way, before, self.present.progress);
+                self.paces[way].see(rounds * of_first, seconds);
             }
             self.present.made += rounds;
         }
@@ -314,8 +322,11 @@ impl Navigator {
 
     /// The progress at which the present stretch will have taught something.
     fn next_lesson(&self, way: usize) -> f64 {
-        let mark = self.present.mark_progress;
-        if mark < BURNT_IN && !self.outlooks[way].way.is_steady() { BURNT_IN } else { mark + STRETCH }
+        let Present { mark_progress: mark, found, .. } = self.present;
+        let next =
+            if mark < BURNT_IN && !self.outlooks[way].way.is_steady() { BURNT_IN } else { mark + STRETCH };
+        // What was there before is not its doing.
+        if found > 0.0 { next.max(found + STRETCH) } else { next }
     }
 
     /// A stretch counts for as many e-folds as it is long, times a weight.
@@ -330,7 +341,23 @@ impl Navigator {
     fn forecasts(&self) -> Vec<Forecast> {
         let belief = self.believed();
         let seconds = seconds_per_round(&self.outlooks, &self.paces);
-        (0..self.outlooks.len()).map(|way| self.forecast(way, &belief, seconds[way])).collect()
+        let begin = self.present.progress;
+        let end = match self.asked.error {
+            Some(_) => self.grid.end(),
+            None => begin + BURNT_IN,
+        };
+        let per_round = |way: usize| seconds[way] * self.of_a_first_round(way, begin, end);
+        (0..self.outlooks.len()).map(|way| self.forecast(way, &belief, per_round(way))).collect()
+    }
+
+    /// How long a round between two stages of progress is foretold to take, as a share of one of the first.
+    fn of_a_first_round(&self, way: usize, from: f64, to: f64) -> f64 {
+        let Outlook { rounds, whole_rounds, .. } = &self.outlooks[way];
+        let to = to.max(from + self.grid.step()).min(self.grid.end());
+        let from = from.min(to - self.grid.step());
+        let between = |curve: &[f64]| self.grid.at(curve, to) - self.grid.at(curve, from);
+        let share = between(whole_rounds) / between(rounds);
+        if share.is_finite() { share.clamp(0.01, 1.0) } else { 1.0 }
     }
 
     fn reason(&self, belief: &Belief, stay: &Forecast, other: &Forecast) -> String {

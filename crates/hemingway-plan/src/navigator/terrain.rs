@@ -4,7 +4,7 @@
 //! Progress is x = ln 1/e, from 0 at the start. The prior of rounds was learnt from errors of at most a tenth; before
 //! that a run is taken to lose the logarithm of its error evenly.
 
-use hemingway_train::{Cluster, Machine, Work};
+use hemingway_train::{Cluster, Loss, Machine, Work};
 
 use super::Way;
 use crate::{Glance, prior};
@@ -48,11 +48,12 @@ impl Terrain {
     fn talking(&self, way: &Way) -> f64 {
         let here = Machine { flops: f64::MAX, bytes: f64::MAX };
         let instant = Cluster { here, ..self.cluster.clone() };
-        self.seconds(way, &instant).unwrap_or(0.0)
+        self.seconds(way, TENTH, &instant).unwrap_or(0.0)
     }
 
-    fn seconds(&self, way: &Way, cluster: &Cluster) -> Option<f64> {
-        prior::seconds_per_round(&self.glance, &way.algorithm, way.workers, way.passes, cluster)
+    /// Of a round, on average until an error.
+    fn seconds(&self, way: &Way, error: f64, cluster: &Cluster) -> Option<f64> {
+        prior::seconds_per_round(&self.glance, &way.algorithm, way.workers, way.passes, error, cluster)
     }
 }
 
@@ -62,9 +63,11 @@ pub(super) struct Outlook {
     pub way: Way,
     /// Rounds from the start to each node of the grid; infinite where the prior says nothing.
     pub rounds: Vec<f64>,
+    /// The same with rounds that get shorter counted for less: how many of the first ones they are.
+    pub whole_rounds: Vec<f64>,
     /// The standard deviation of the logarithm of rounds.
     pub deviation: f64,
-    /// Seconds of a round.
+    /// Seconds of a first round.
     pub seconds: f64,
     /// How much of that is sums over workers.
     pub talking: f64,
@@ -72,6 +75,8 @@ pub(super) struct Outlook {
     pub switch: f64,
     /// Money per second, if prices are known.
     pub price: Option<f64>,
+    /// Whether it makes nothing of what was reached before.
+    pub begins_anew: bool,
 }
 
 impl Outlook {
@@ -79,7 +84,8 @@ impl Outlook {
     pub fn of(terrain: &Terrain, way: Way, grid: &Grid) -> Option<Outlook> {
         let estimate =
             |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
-        let (seconds, tenth) = (terrain.seconds(&way, &terrain.cluster)?, estimate(TENTH)?);
+        let per_round = |error: f64| terrain.seconds(&way, error, &terrain.cluster);
+        let (seconds, tenth) = (per_round(TENTH)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());
         let deviation = {
             let widest = last.as_ref().unwrap_or(&tenth);
@@ -94,13 +100,22 @@ impl Outlook {
             most = most.max(rounds);
             most
         });
+        let rounds: Vec<f64> = rounds.collect();
+        let mut least = 0.0_f64;
+        let whole_rounds = grid.errors().zip(&rounds).map(|(error, rounds)| {
+            let of_first = per_round(error.min(TENTH)).unwrap_or(seconds) / seconds;
+            least = least.max(rounds * of_first);
+            least
+        });
         Some(Outlook {
-            rounds: rounds.collect(),
+            whole_rounds: whole_rounds.collect(),
+            rounds,
             deviation,
             seconds,
             talking: terrain.talking(&way).min(seconds),
             switch: terrain.switch_seconds(&way),
             price: terrain.cluster.price_per_second(way.workers),
+            begins_anew: way.algorithm == "newton" && terrain.glance.loss == Loss::Hinge,
             way,
         })
     }
@@ -122,6 +137,11 @@ impl Grid {
     /// Where the grid ends.
     pub fn end(&self) -> f64 {
         self.step * (NODES - 1) as f64
+    }
+
+    /// From a node to the next.
+    pub fn step(&self) -> f64 {
+        self.step
     }
 
     fn smallest(&self) -> f64 {

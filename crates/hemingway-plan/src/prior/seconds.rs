@@ -7,6 +7,8 @@
 use hemingway_train::{Cluster, Loss, Work};
 
 use super::Glance;
+use super::coefficients::AWAKE;
+use super::terms::{Asked, terms};
 
 /// What a row costs in a plain pass, and when a step is taken on it.
 const ROW_FLOPS: f64 = 30.0;
@@ -30,18 +32,20 @@ struct Stretch {
     times: f64,
 }
 
-/// Seconds that a round is expected to take; nothing for algorithms that are not known and machines that do not exist.
+/// Seconds that a round is expected to take, on average until the error is `error`; nothing for algorithms that are not
+/// known and machines that do not exist.
 pub fn seconds_per_round(
     glance: &Glance,
     algorithm: &str,
     workers: usize,
     passes: f64,
+    error: f64,
     cluster: &Cluster,
 ) -> Option<f64> {
     if workers == 0 || cluster.check_size(workers).is_err() {
         return None;
     }
-    let round = Share { glance, workers: workers as f64 }.round(algorithm, passes)?;
+    let round = Share { glance, workers: workers as f64 }.round(algorithm, passes, error)?;
     let pace = cluster.algorithms.get(algorithm).copied().unwrap_or(1.0) * waiting(cluster, workers);
     let seconds = |stretch: &Stretch| {
         let slowest = (0..workers).map(|rank| cluster.seconds(rank, stretch.work)).fold(0.0, f64::max);
@@ -73,7 +77,7 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    fn round(&self, algorithm: &str, passes: f64) -> Option<Vec<Stretch>> {
+    fn round(&self, algorithm: &str, passes: f64, error: f64) -> Option<Vec<Stretch>> {
         let (d, rows, values) = (self.glance.features, self.rows(), self.values());
         let once = |work: Work, numbers: usize| Stretch { work, numbers, times: 1.0 };
         let steps = |passes: f64, reads: f64| {
@@ -81,9 +85,11 @@ impl Share<'_> {
         };
         let averaging = Work { flops: 4.0 * d as f64, bytes: 0.0 };
         Some(match algorithm {
-            "cocoa" | "cocoa-plus" => {
-                vec![once(steps(passes * self.awake(), 1.0 + self.changed()), d + 4)]
+            "cocoa" | "cocoa-plus" if self.workers == 1.0 => {
+                let asked = Asked { workers: 1.0, passes, error: error.clamp(f64::MIN_POSITIVE, 1.0) };
+                vec![once(steps(passes * self.awake(asked), 2.0), d + 4)]
             }
+            "cocoa" | "cocoa-plus" => vec![once(steps(passes, 1.0 + self.changed()), d + 4)],
             "local-sgd" => vec![once(added(steps(passes, 2.0), averaging), d)],
             "minibatch-sgd" => {
                 let batch = BATCH.min(self.glance.rows as f64).max(self.workers) / self.workers;
@@ -165,20 +171,18 @@ impl Share<'_> {
     }
 
     /// The share of rows that are not settled: one worker alone skips those that are.
-    fn awake(&self) -> f64 {
-        match self.glance.loss {
-            _ if self.workers > 1.0 => 1.0,
-            Loss::Hinge => AWAKE_ON_HINGE,
-            _ => AWAKE,
-        }
+    fn awake(&self, asked: Asked) -> f64 {
+        let cornered = self.glance.loss == Loss::Hinge;
+        let coefficients = AWAKE[usize::from(cornered)];
+        let log: f64 = terms(self.glance, asked).iter().zip(coefficients).map(|(term, by)| term * by).sum();
+        log.exp().clamp(LEAST_AWAKE, 1.0)
     }
 }
 
-/// About the middle of what the runs of `bench/prior` showed. On the hinge it says little: they went from nearly none
-/// to nearly all.
+/// About the middle of what the runs of `bench/prior` showed: from nearly none to nearly all.
 const CHANGED_ON_HINGE: f64 = 0.6;
-const AWAKE_ON_HINGE: f64 = 0.25;
-const AWAKE: f64 = 0.7;
+/// Some are always visited, to see whether they still are settled.
+const LEAST_AWAKE: f64 = 0.02;
 
 fn loss_flops(loss: Loss) -> f64 {
     if loss == Loss::Logistic { 20.0 } else { 3.0 }

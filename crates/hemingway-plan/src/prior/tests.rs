@@ -134,7 +134,8 @@ fn rounds_on_real_data_take_as_long_as_foretold() {
         .filter(|seen| seen.seconds.is_finite())
         .map(|seen| {
             let foretold =
-                seconds_per_round(&seen.glance, seen.algorithm, seen.workers, 1.0, &cluster).unwrap();
+                seconds_per_round(&seen.glance, seen.algorithm, seen.workers, 1.0, seen.error, &cluster)
+                    .unwrap();
             (foretold / seen.seconds).ln().abs()
         })
         .collect();
@@ -186,7 +187,7 @@ fn simulated_clusters_take_as_long_as_foretold() {
         let (glance, cluster) = (Glance::of(&data, &problem), Cluster::from_toml("test", text).unwrap());
         for algorithm in hemingway_train::catalogue().iter().map(|entry| entry.name) {
             for workers in [1, 5, 16] {
-                let foretold = seconds_per_round(&glance, algorithm, workers, 1.0, &cluster).unwrap();
+                let foretold = seconds_per_round(&glance, algorithm, workers, 1.0, 1e-3, &cluster).unwrap();
                 let seconds = simulated(&data, problem, algorithm, workers, &cluster);
                 errors.entry(algorithm).or_default().push((foretold / seconds).ln().abs());
             }

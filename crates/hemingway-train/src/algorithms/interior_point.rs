@@ -197,7 +197,8 @@ impl InteriorPoint {
         let mut sums = [0.0; Path::SUMS];
         for (row, change) in changes {
             let Row { share, rest, surplus, shortfall } = *change;
-            sums[0] += row.surplus * share + surplus * row.share + row.shortfall * rest + shortfall * row.rest;
+            sums[0] +=
+                row.surplus * share + surplus * row.share + row.shortfall * rest + shortfall * row.rest;
             sums[1] += surplus * share + shortfall * rest;
             sums[2] += shortfall;
             sums[3] += share;
@@ -209,15 +210,20 @@ impl InteriorPoint {
         worker.sum(&mut sent)?;
         let (sums, limits) = sent.split_at(Path::SUMS);
         let limit = limits.iter().copied().fold(1.0, f64::min);
-        Ok(Path { from: self.totals, limit, products: [sums[0], sums[1]], shortfalls: sums[2], shares: sums[3] })
+        Ok(Path {
+            from: self.totals,
+            limit,
+            products: [sums[0], sums[1]],
+            shortfalls: sums[2],
+            shares: sums[3],
+        })
     }
 
     /// Aims that also bring the rows into line that a longer step would leave behind.
     fn bring_into_line(&self, direction: &Direction, aims: &[Aim], wanted: f64, limit: f64) -> Vec<Aim> {
         let length = (LONGER.0 * limit + LONGER.1).min(1.0);
-        let missing = |product: f64| {
-            (product.clamp(wanted / BAND, wanted * BAND) - product).max(-wanted * BAND)
-        };
+        let missing =
+            |product: f64| (product.clamp(wanted / BAND, wanted * BAND) - product).max(-wanted * BAND);
         let per_row = self.rows.iter().zip(&direction.rows).zip(aims);
         let corrected = per_row.map(|((row, change), aim)| {
             let there = row.moved(change, length);
