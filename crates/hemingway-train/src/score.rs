@@ -212,21 +212,36 @@ impl Scorer {
         duals: &[f64],
         weights: &[f64],
     ) -> Result<f64, Error> {
-        let local = &worker.local;
-        let mut conjugates = SCALES.map(|scale| local.conjugate(duals, scale));
-        worker.local.meter_losses((2 * SCALES.len() * worker.local.rows()) as f64);
+        let best = self.best_scale(worker, duals, weights, SCALES)?;
+        // Some scale proves more than nothing.
+        if best.1 > 0.0 || self.certificate.dual > 0.0 {
+            return Ok(best.0);
+        }
+        Ok(self.best_scale(worker, duals, weights, SMALL_SCALES)?.0)
+    }
+
+    /// The scale that proves most, and what it proves.
+    fn best_scale(
+        &mut self,
+        worker: &mut Worker,
+        duals: &[f64],
+        weights: &[f64],
+        scales: [f64; 4],
+    ) -> Result<(f64, f64), Error> {
+        let mut conjugates = scales.map(|scale| worker.local.conjugate(duals, scale));
+        worker.local.meter_losses((2 * scales.len() * worker.local.rows()) as f64);
         worker.sum(&mut conjugates)?;
         let local = &worker.local;
         let penalty = penalty(local.problem, local.features(), weights);
         let mut best = (0.0, f64::NEG_INFINITY);
-        for (scale, conjugate) in SCALES.into_iter().zip(conjugates) {
+        for (scale, conjugate) in scales.into_iter().zip(conjugates) {
             let bound = -conjugate / local.total_rows as f64 - scale * scale * penalty;
             self.certificate.raise(bound, local.total_rows);
             if bound > best.1 {
                 best = (scale, bound);
             }
         }
-        Ok(best.0)
+        Ok(best)
     }
 
     /// Moves the dual point that is kept towards what the predictions suggest, as far as that helps, and improves
@@ -327,8 +342,10 @@ impl Scorer {
     }
 }
 
-/// Scales tried for a dual point made from slopes.
+/// Scales tried for a dual point made from slopes,
 const SCALES: [f64; 4] = [1.0, 0.99, 0.9, 0.5];
+/// and where nothing is proved yet.
+const SMALL_SCALES: [f64; 4] = [0.1, 1e-2, 1e-3, 1e-4];
 /// Grids of the search between two weights.
 const GRIDS: usize = 4;
 /// How far beyond the new weights the search may go.

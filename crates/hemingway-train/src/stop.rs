@@ -42,7 +42,9 @@ pub enum Stop {
 impl StopRules {
     /// The goal that a scored point reaches, if any.
     pub fn reached(&self, point: &Point) -> Option<Stop> {
-        if self.error.is_some_and(|goal| point.certified_error <= goal) {
+        // Where no positive lower bound is known an error is relative to the start, which nobody asked for.
+        let known = point.dual > 0.0 || point.certified_error == 0.0;
+        if known && self.error.is_some_and(|goal| point.certified_error <= goal) {
             Some(Stop::Error)
         } else if self.objective.is_some_and(|goal| point.primal <= goal) {
             Some(Stop::Objective)

@@ -35,7 +35,7 @@ fn ends_once_the_objective_is_reached() {
         let far = trial(entry.name, StopRules { rounds: Some(30), ..StopRules::default() })
             .run(&simulated())
             .unwrap();
-        let goal = far.points[19].primal;
+        let goal = far.points[far.points.len() * 2 / 3].primal;
         let rules = StopRules { objective: Some(goal), rounds: Some(30), ..StopRules::default() };
         let run = trial(entry.name, rules).run(&simulated()).unwrap().run;
         let first = far.points.iter().find(|point| point.primal <= goal).unwrap();

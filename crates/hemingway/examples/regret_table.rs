@@ -198,7 +198,7 @@ impl Seen<'_> {
     fn add(&mut self, point: &Point, seconds: &[f64]) {
         let mut news = false;
         for (reached, goal) in self.reached.iter_mut().zip(self.goals) {
-            if reached.is_none() && point.certified_error <= *goal {
+            if reached.is_none() && point.dual > 0.0 && point.certified_error <= *goal {
                 *reached = Some(seconds.to_vec());
                 news = true;
             }
