@@ -32,7 +32,7 @@ pub fn rounds_to(
     let possible = (1..=glance.rows).contains(&workers)
         && [passes, error, glance.lambda].into_iter().all(sensible)
         && glance.mean_squared_norm.is_finite();
-    let learnt = learnt(algorithm, glance.loss).filter(|_| possible)?;
+    let learnt = learnt(algorithm, workers, glance.loss).filter(|_| possible)?;
     let asked = match SAME_ANYWHERE.contains(&algorithm) {
         true => Asked { workers: 1.0, passes: 1.0, error: error.min(1.0) },
         false => Asked { workers: workers as f64, passes, error: error.min(1.0) },
@@ -44,9 +44,13 @@ pub fn rounds_to(
     (estimate.mean <= MOST_ROUNDS).then_some(estimate)
 }
 
-/// Losses without a corner go by the logistic one.
-fn learnt(algorithm: &str, loss: Loss) -> Option<&'static Learnt> {
+/// Losses without a corner go by the logistic one. On one worker CoCoA is plain SDCA.
+fn learnt(algorithm: &str, workers: usize, loss: Loss) -> Option<&'static Learnt> {
     let cornered = loss == Loss::Hinge;
+    let algorithm = match (algorithm, workers) {
+        ("cocoa" | "cocoa-plus", 1) => "sdca",
+        _ => algorithm,
+    };
     LEARNT.iter().find(|learnt| learnt.algorithm == algorithm && learnt.cornered == cornered)
 }
 
