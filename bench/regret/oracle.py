@@ -18,7 +18,7 @@ GOALS = [1e-2, 1e-3, 1e-4]
 LAMBDA = 1e-4
 SEED = 0
 WORKERS = [1, 8, 32, 4, 16, 64, 2]  # the ends and the middle first: good times early cut the others short
-LOCAL = ["cocoa", "cocoa-plus", "local-sgd"]  # those whose local work can be chosen
+LOCAL = ["cocoa", "cocoa-plus", "local-sgd"]  # those whose local work can be chosen, where there is more than one worker
 ALGORITHMS = ["newton", "l-bfgs", "cocoa", "cocoa-plus", "local-sgd", "minibatch-sgd", "gradient-descent"]
 FIRST = ("cocoa", 1)  # reaches every goal, so it bounds whatever follows
 FACTOR = 2  # a run has lost after this many times the best time
@@ -81,7 +81,7 @@ def complete_one(folder, dataset, loss, passes, patience):
 def configurations(dataset, passes):
     """All of them; those with other local work than one pass come last."""
     tried = [(share, algorithm, workers) for share in passes for algorithm in ALGORITHMS for workers in WORKERS
-             if makes_sense(dataset, algorithm) and (share == 1 or algorithm in LOCAL)]
+             if makes_sense(dataset, algorithm) and (share == 1 or (algorithm in LOCAL and workers > 1))]
     tried.sort(key=lambda one: one != (1, *FIRST))
     return [configuration(dataset, algorithm, workers, share) for share, algorithm, workers in tried]
 

@@ -63,7 +63,9 @@ pub fn explain(
         let candidates = planning.explanation.decision.alternatives.iter();
         let candidates = candidates.chain(&planning.explanation.decision.plan);
         let algorithms: BTreeSet<&str> = candidates.clone().map(|way| way.algorithm.as_str()).collect();
-        let suited = |name: &&str| prior::unsuited(&glance, name).is_none() || request.algorithms.is_some();
+        let error = planning.explanation.asked.error;
+        let suited =
+            |name: &&str| prior::unsuited(&glance, name, error).is_none() || request.algorithms.is_some();
         let algorithms: Vec<String> = algorithms.into_iter().filter(suited).map(str::to_owned).collect();
         let workers: BTreeSet<usize> = candidates.map(|way| way.workers).collect();
         let pilots = pilots(&base, &algorithms, &few(&workers), place, watch)?;

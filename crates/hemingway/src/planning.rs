@@ -247,13 +247,14 @@ impl Situation<'_> {
         let workers = self.workers_to_choose(cluster)?;
         let (mut ways, mut rejected) = (Vec::new(), Vec::new());
         let given = self.request.parameters.given();
+        let error = self.request.requirement(&self.choice.stop).error;
         for entry in catalogue() {
             let name = entry.name;
             if !self.is_asked_for(name) {
                 continue;
             }
             let named = self.request.algorithm.is_some() || self.algorithms.is_some();
-            let unsuited = prior::unsuited(&self.glance, name).filter(|_| !named);
+            let unsuited = prior::unsuited(&self.glance, name, error).filter(|_| !named);
             let unused = given.iter().find(|(parameter, _)| !entry.parameters.contains(parameter));
             let reason = unsuited.or(unused.map(|(_, flag)| format!("it has no {flag}")));
             match reason {

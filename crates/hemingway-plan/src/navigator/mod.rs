@@ -38,7 +38,9 @@ const ASSURANCE: f64 = 5.0;
 /// A stretch that takes so many times the rounds foretold is long overdue.
 const LONG_OVERDUE: f64 = 4.0;
 /// A round of at most this share of the whole is worth a trial,
-const TRIAL: f64 = 0.05;
+const TRIAL: f64 = 0.025;
+/// or a few rounds of this share if it is likely to be the best way,
+const LONGEST_TRIAL: f64 = 0.1;
 /// which says little before so many rounds.
 const TRIAL_ROUNDS: f64 = 2.0;
 /// A run of fewer seconds is not worth a trial.
@@ -215,7 +217,10 @@ impl Navigator {
         let (trial, then) = match (short, quickest) {
             (Some(short), _) => (Some(short), best),
             // The best to begin with is one that will probably be left.
-            (None, Some(quickest)) => (Some(best), quickest),
+            (None, Some(quickest)) if TRIAL_ROUNDS * best.per_round <= LONGEST_TRIAL * quickest.cost => {
+                (Some(best), quickest)
+            }
+            (None, Some(quickest)) => (None, quickest),
             (None, None) => (None, best),
         };
         let alone = self.told(&self.candidate(then));

@@ -208,8 +208,9 @@ fn every<'a, A, B, C>(a: &'a [A], b: &'a [B], c: &'a [C]) -> impl Iterator<Item 
 #[test]
 fn reasons_are_given() {
     let wide = Glance { features: 31_257, ..example(Loss::Logistic) };
-    assert!(unsuited(&wide, "newton").unwrap().contains("31257 features"));
-    assert_eq!(unsuited(&example(Loss::Logistic), "newton"), None);
-    assert!(unsuited(&example(Loss::Hinge), "l-bfgs").unwrap().contains("hinge"));
-    assert_eq!(unsuited(&example(Loss::Hinge), "cocoa"), None);
+    assert!(unsuited(&wide, "newton", None).unwrap().contains("31257 features"));
+    assert_eq!(unsuited(&example(Loss::Logistic), "newton", None), None);
+    assert!(unsuited(&example(Loss::Hinge), "l-bfgs", Some(1e-4)).unwrap().contains("hinge"));
+    assert_eq!(unsuited(&example(Loss::Hinge), "l-bfgs", Some(1e-2)), None);
+    assert_eq!(unsuited(&example(Loss::Hinge), "cocoa", None), None);
 }
