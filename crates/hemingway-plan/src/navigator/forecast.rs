@@ -32,7 +32,9 @@ pub(super) struct Forecast {
     pub way: usize,
     /// Rounds to the goal, or in the time.
     pub rounds: f64,
+    /// Seconds of a round on average, and of the next ones.
     pub per_round: f64,
+    pub next_round: f64,
     /// In the middle of what is believed.
     pub seconds: f64,
     /// The error at the deadline, in the middle.
@@ -46,10 +48,10 @@ pub(super) struct Forecast {
 }
 
 impl Navigator {
-    pub(super) fn forecast(&self, way: usize, belief: &Belief, per_round: f64) -> Forecast {
+    pub(super) fn forecast(&self, way: usize, belief: &Belief, per_round: f64, next_round: f64) -> Forecast {
         let outlook = &self.outlooks[way];
         let Present { progress, seconds: spent, money, .. } = self.present;
-        let begin = self.begin_seconds(way, per_round);
+        let begin = self.begin_seconds(way, next_round);
         let deviation = belief.deviation(way);
         let to_goal = self.rounds_left(way, belief.mean[way]);
         let price = outlook.price;
@@ -63,7 +65,17 @@ impl Navigator {
                     .budget
                     .is_none_or(|budget| price.is_some_and(|price| money + price * left <= budget));
                 let cost = after(self.caution(1.0));
-                Forecast { way, rounds, per_round, seconds: left, error: after(0.0), deviation, cost, keeps }
+                Forecast {
+                    way,
+                    rounds,
+                    per_round,
+                    next_round,
+                    seconds: left,
+                    error: after(0.0),
+                    deviation,
+                    cost,
+                    keeps,
+                }
             }
             _ => {
                 let seconds = begin + (to_goal + LAST_ROUND) * per_round;
@@ -75,7 +87,17 @@ impl Navigator {
                         .is_none_or(|budget| price.is_some_and(|price| money + price * at_worst <= budget));
                 let weight = if self.asked.cheapest { price.unwrap_or(f64::INFINITY) } else { 1.0 };
                 let cost = weight * seconds * self.caution(deviation).exp();
-                Forecast { way, rounds: to_goal, per_round, seconds, error: 0.0, deviation, cost, keeps }
+                Forecast {
+                    way,
+                    rounds: to_goal,
+                    per_round,
+                    next_round,
+                    seconds,
+                    error: 0.0,
+                    deviation,
+                    cost,
+                    keeps,
+                }
             }
         }
     }
@@ -92,7 +114,7 @@ impl Navigator {
         let outcomes = OUTCOMES.map(|deviations| {
             let takes = first.cost * (deviations * first.deviation).exp();
             let shown = match way(first).is_steady() {
-                true => (ROUNDS_TO_SHOW * first.per_round).min(takes),
+                true => (ROUNDS_TO_SHOW * first.next_round).min(takes),
                 false => LATE_TO_SHOW * takes,
             };
             takes.min(shown + other)
@@ -101,11 +123,11 @@ impl Navigator {
     }
 
     /// Seconds before the first round counts: the switch, and what the solver needs to find its feet.
-    fn begin_seconds(&self, way: usize, per_round: f64) -> f64 {
+    fn begin_seconds(&self, way: usize, next_round: f64) -> f64 {
         let Outlook { switch, way: to, .. } = &self.outlooks[way];
         let reading = self.reading(to.workers);
         match self.present.way {
-            Some(present) if present != way => reading + switch + to.rounds_to_settle_in() * per_round,
+            Some(present) if present != way => reading + switch + to.rounds_to_settle_in() * next_round,
             _ => reading,
         }
     }

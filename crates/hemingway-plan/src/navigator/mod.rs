@@ -40,7 +40,7 @@ const LONG_OVERDUE: f64 = 4.0;
 /// A round of at most this share of the whole is worth a trial,
 const TRIAL: f64 = 0.025;
 /// or a few rounds of this share if it is likely to be the best way,
-const LONGEST_TRIAL: f64 = 0.1;
+const LONGEST_TRIAL: f64 = 0.25;
 /// which says little before so many rounds.
 const TRIAL_ROUNDS: f64 = 2.0;
 /// A run of fewer seconds is not worth a trial.
@@ -208,7 +208,7 @@ impl Navigator {
             forecasts.iter().filter(possible).map(|forecast| (self.expected(forecast, &forecasts), forecast));
         let (takes, best) =
             expected.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(takes, _)| takes.is_finite())?;
-        let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.per_round <= TRIAL * takes;
+        let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.next_round <= TRIAL * takes;
         let trials = forecasts.iter().filter(possible).filter(short);
         let short = trials.min_by(|a, b| a.cost.total_cmp(&b.cost));
         let short = short.filter(|_| takes > SMALL && !way(best).is_steady());
@@ -217,7 +217,7 @@ impl Navigator {
         let (trial, then) = match (short, quickest) {
             (Some(short), _) => (Some(short), best),
             // The best to begin with is one that will probably be left.
-            (None, Some(quickest)) if TRIAL_ROUNDS * best.per_round <= LONGEST_TRIAL * quickest.cost => {
+            (None, Some(quickest)) if TRIAL_ROUNDS * best.next_round <= LONGEST_TRIAL * quickest.cost => {
                 (Some(best), quickest)
             }
             (None, Some(quickest)) => (None, quickest),
@@ -351,8 +351,9 @@ impl Navigator {
             Some(_) => self.grid.end(),
             None => begin + BURNT_IN,
         };
-        let per_round = |way: usize| seconds[way] * self.of_a_first_round(way, begin, end);
-        (0..self.outlooks.len()).map(|way| self.forecast(way, &belief, per_round(way))).collect()
+        let per_round = |way: usize, end: f64| seconds[way] * self.of_a_first_round(way, begin, end);
+        let forecast = |way: usize| self.forecast(way, &belief, per_round(way, end), per_round(way, begin));
+        (0..self.outlooks.len()).map(forecast).collect()
     }
 
     /// How long a round between two stages of progress is foretold to take, as a share of one of the first.
@@ -414,7 +415,7 @@ impl Navigator {
             mean: estimate.mean + by,
             high: estimate.high + by,
         };
-        let takes = TRIAL_ROUNDS * trial.per_round + self.outlooks[trial.way].switch;
+        let takes = TRIAL_ROUNDS * trial.next_round + self.outlooks[trial.way].switch;
         Plan {
             path: std::iter::once(Leg { way: first.clone(), until_error }).chain(plan.path).collect(),
             first,

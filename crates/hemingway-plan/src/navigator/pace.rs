@@ -35,22 +35,24 @@ impl Pace {
     }
 }
 
-/// Seconds of a round of each way. What one number of workers shows of an algorithm's computing also holds on others,
-/// but not what one worker alone shows, who may skip rows.
+/// Seconds of a round of each way. What one number of workers shows of an algorithm also holds on others, but not what one
+/// worker alone shows, who may skip rows. Sums over workers take as long as foretold; where a line search makes more or
+/// fewer of them, it does so on any number of workers.
 pub(super) fn seconds_per_round(outlooks: &[Outlook], paces: &[Pace]) -> Vec<f64> {
-    let computing = |outlook: &Outlook| (outlook.seconds - outlook.talking).max(1e-12);
+    let fixed = |outlook: &Outlook| if outlook.way.is_steady() { outlook.talking } else { 0.0 };
+    let varying = |outlook: &Outlook| (outlook.seconds - fixed(outlook)).max(1e-12);
     let alone = |outlook: &Outlook| outlook.way.workers == 1;
     let expected = |of: &Outlook| {
         let alike = outlooks.iter().zip(paces).filter(|(other, pace)| {
             pace.rounds > 0.0 && other.way.algorithm == of.way.algorithm && alone(other) == alone(of)
         });
-        let (mut seen, mut said) = (computing(of), computing(of));
+        let (mut seen, mut said) = (varying(of), varying(of));
         for (other, pace) in alike {
-            let ratio = (pace.per_round(other.seconds) - other.talking) / computing(other);
-            seen += pace.rounds * computing(of) * ratio.clamp(0.2, 5.0);
-            said += pace.rounds * computing(of);
+            let ratio = (pace.per_round(other.seconds) - fixed(other)) / varying(other);
+            seen += pace.rounds * varying(of) * ratio.clamp(0.2, 5.0);
+            said += pace.rounds * varying(of);
         }
-        of.talking + computing(of) * seen / said
+        fixed(of) + varying(of) * seen / said
     };
     outlooks.iter().zip(paces).map(|(outlook, pace)| pace.per_round(expected(outlook))).collect()
 }
