@@ -201,7 +201,7 @@ fn what_is_left_open_is_planned() {
 fn a_way_that_leads_nowhere_is_left_for_another_number_of_workers() {
     let data = "synthetic:separable,rows=2000,features=20";
     let report = train(
-        &[data, "--loss", "hinge", "--algorithm", "newton", "--max-workers", "2", "--error", "1e-4"],
+        &[data, "--loss", "hinge", "--algorithm", "l-bfgs", "--max-workers", "2", "--error", "1e-4"],
         3,
     );
     let switches = report["switches"].as_array().unwrap();
