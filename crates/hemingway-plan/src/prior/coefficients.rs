@@ -20,14 +20,14 @@ pub(super) const SEEN: [(f64, f64); 6] =
 /// What share of its rows a worker alone visits until an error: losses without a corner, and the hinge.
 #[rustfmt::skip]
 pub(super) const AWAKE: [[f64; TERMS]; 2] = [
-    [-0.2419, 0.0000, -0.1525, -0.1525, 0.0802, 0.0217, 0.0070, 0.0039, -0.2106, -0.0448, 0.0000, -0.0624],
+    [-0.1638, 0.0000, -0.1469, -0.1469, 0.0724, 0.0162, 0.0125, 0.0088, -0.2133, -0.0472, 0.0000, -0.0550],
     [1.5193, 0.0000, 0.1099, 0.1099, -0.2405, -0.1433, -0.0700, -0.0944, -0.5790, -0.0654, 0.0000, -0.0325],
 ];
 
 /// Columns: one, workers, curvature, crowding, condition, goal,
 /// width, density, common, passes, workers_goal, condition_goal.
 #[rustfmt::skip]
-pub(super) const LEARNT: [Learnt; 16] = [
+pub(super) const LEARNT: [Learnt; 15] = [
     Learnt { algorithm: "cocoa", cornered: true, coefficients: [-1.4585, 0.8911, 0.1738, 0.0808, 0.3503, 0.3232, 0.0976, 0.1706, 0.2595, -0.3702, 0.2274, 0.0118], half: 1.78 },
     Learnt { algorithm: "cocoa", cornered: false, coefficients: [-1.0046, 0.3378, 0.4204, 0.3535, 0.0388, 0.2159, -0.0584, 0.0231, 0.1363, -0.4743, 0.4873, -0.0194], half: 1.52 },
     Learnt { algorithm: "cocoa-plus", cornered: true, coefficients: [-2.9690, -0.0062, -0.7776, 0.9016, 0.5548, 0.4637, 0.1724, 0.2702, 0.1737, -0.6357, 0.5971, -0.1029], half: 1.64 },
@@ -42,6 +42,5 @@ pub(super) const LEARNT: [Learnt; 16] = [
     Learnt { algorithm: "minibatch-sgd", cornered: false, coefficients: [-0.4795, 0.0000, -0.0102, -0.0102, 0.6109, 0.3347, 0.0523, -0.0362, -0.1476, 0.0000, 0.0000, 0.2833], half: 2.56 },
     Learnt { algorithm: "newton", cornered: true, coefficients: [-0.0702, 0.0000, -0.0431, -0.0431, 0.1195, 0.1229, -0.0445, -0.0408, 0.3322, 0.0000, 0.0000, 0.0014], half: 1.19 },
     Learnt { algorithm: "newton", cornered: false, coefficients: [-0.9765, 0.0000, -0.0605, -0.0605, 0.2147, 0.0516, 0.0028, -0.0405, 0.2638, 0.0000, 0.0000, -0.0044], half: 0.79 },
-    Learnt { algorithm: "sdca", cornered: false, coefficients: [-0.1005, 0.0000, 0.3768, 0.3768, -0.0457, 0.1271, -0.0692, 0.0427, 0.1346, -0.8176, 0.0000, 0.0507], half: 1.24 },
     Learnt { algorithm: "sdca", cornered: true, coefficients: [-2.1404, 0.0000, 0.1733, 0.1733, 0.3414, 0.2798, 0.0545, 0.1504, 0.4079, -0.8825, 0.0000, 0.0740], half: 1.40 },
 ];
