@@ -20,14 +20,17 @@ impl Local<'_> {
         let (matrix, range) = self.matrix();
         match matrix {
             Matrix::Sparse(sparse) => {
-                for (curvature, row) in curvatures.iter().zip(range).filter(|(c, _)| **c > 0.0) {
-                    let stored = sparse.offsets()[row]..sparse.offsets()[row + 1];
-                    let row = sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]);
-                    let row = row.map(|(index, value)| (*index as usize, f64::from(*value)));
-                    let row: Vec<_> = row.chain(self.problem.bias.then_some((features, 1.0))).collect();
+                let mut row = Vec::new();
+                for (curvature, at) in curvatures.iter().zip(range).filter(|(c, _)| **c > 0.0) {
+                    let stored = sparse.offsets()[at]..sparse.offsets()[at + 1];
+                    let values = sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]);
+                    row.clear();
+                    row.extend(values.map(|(index, value)| (*index as usize, f64::from(*value))));
+                    row.extend(self.problem.bias.then_some((features, 1.0)));
                     for (at, (high, value)) in row.iter().enumerate() {
+                        let (line, scale) = (&mut hessian[high * dimension..][..=*high], curvature * value);
                         for (low, other) in &row[..=at] {
-                            hessian[high * dimension + low] += curvature * value * other;
+                            line[*low] += scale * other;
                         }
                     }
                 }

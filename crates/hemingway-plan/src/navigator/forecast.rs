@@ -22,7 +22,7 @@ const ROUNDS_TO_SHOW: f64 = 2.0;
 const LATE_TO_SHOW: f64 = 0.7;
 
 /// The mean over what is believed, as far as one would wait for it.
-fn on_average(forecast: &Forecast) -> f64 {
+pub(super) fn on_average(forecast: &Forecast) -> f64 {
     let deviation = forecast.deviation.min(1.0);
     forecast.cost * (0.5 * deviation * deviation).exp()
 }

@@ -22,7 +22,7 @@ use hemingway_train::Cluster;
 
 use crate::{Candidate, Estimate, Glance, Requirement, decide};
 use belief::Belief;
-use forecast::Forecast;
+use forecast::{Forecast, on_average};
 use pace::{Pace, seconds_per_round};
 use terrain::{BURNT_IN, Grid, Outlook};
 
@@ -204,8 +204,13 @@ impl Navigator {
         let forecasts = self.forecasts();
         let way = |forecast: &Forecast| &self.outlooks[forecast.way].way;
         let possible = |forecast: &&Forecast| forecast.keeps && way(forecast).can_take_over();
-        let expected =
-            forecasts.iter().filter(possible).map(|forecast| (self.expected(forecast, &forecasts), forecast));
+        // A run that is over at once is not left.
+        let small = forecasts.iter().filter(possible).any(|forecast| forecast.cost <= SMALL);
+        let average = |forecast: &Forecast| match small {
+            true => on_average(forecast),
+            false => self.expected(forecast, &forecasts),
+        };
+        let expected = forecasts.iter().filter(possible).map(|forecast| (average(forecast), forecast));
         let (takes, best) =
             expected.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(takes, _)| takes.is_finite())?;
         let short = |forecast: &&Forecast| way(forecast).is_steady() && forecast.next_round <= TRIAL * takes;

@@ -44,11 +44,11 @@ pub fn rounds_to(
     (estimate.mean <= MOST_ROUNDS).then_some(estimate)
 }
 
-/// Losses without a corner go by the logistic one. On one worker CoCoA is plain SDCA, which has its own line on the hinge.
+/// Losses without a corner go by the logistic one. On one worker CoCoA is plain SDCA, which has its own line.
 fn learnt(algorithm: &str, workers: usize, loss: Loss) -> Option<&'static Learnt> {
     let cornered = loss == Loss::Hinge;
     let algorithm = match (algorithm, workers) {
-        ("cocoa" | "cocoa-plus", 1) if cornered => "sdca",
+        ("cocoa" | "cocoa-plus", 1) => "sdca",
         _ => algorithm,
     };
     LEARNT.iter().find(|learnt| learnt.algorithm == algorithm && learnt.cornered == cornered)
