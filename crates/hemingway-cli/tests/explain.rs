@@ -191,6 +191,20 @@ fn what_cannot_be_done_is_said_before_the_run() {
 }
 
 #[test]
+fn a_budget_that_ends_a_run_is_named() {
+    let sandbox = sandbox();
+    let fixed = ["--algorithm", "cocoa", "--workers", "2", "--json"];
+    let whole: Value = sandbox.json(&with("train", &[&fixed[..], &["--error", "1e-3"]].concat()));
+    let half = whole["price"].as_f64().unwrap() / 2.0;
+    let asked = ["--error", "1e-12", "--budget", &half.to_string()];
+    let outcome = sandbox.run(&with("train", &[&fixed[..], &asked].concat()));
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    let ended: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(ended["stop"], "budget", "{ended}");
+    assert!(ended["price"].as_f64().unwrap() <= 1.001 * half, "{ended}");
+}
+
+#[test]
 fn questions_that_make_no_sense() {
     let sandbox = Sandbox::new();
     for (flags, part) in [

@@ -262,16 +262,21 @@ fn an_allocation_is_used() {
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let train = |extra: &[&str]| {
         let mut command = command(folder.path());
-        command.env("PATH", &path).env("SLURM_JOB_ID", "1");
-        command.args(["train", "--engine", "mpi", "--workers", "2", "--rounds", "3", "--json"]);
+        command.env("PATH", &path).env("SLURM_JOB_ID", "1").env("SLURM_NTASKS", "3");
+        command.args(["train", "--engine", "mpi", "--json"]);
         command.args(extra).output().unwrap()
     };
-    let output = train(&[]);
+    let fixed = ["--workers", "2", "--rounds", "3"];
+    let output = train(&fixed);
     assert!(output.status.success(), "{}", cluster::text(&output.stderr));
     assert!(folder.path().join("srun-was-used").exists());
     let hosts = folder.path().join("hosts");
     std::fs::write(&hosts, "somewhere slots=2\n").unwrap();
-    let refused = train(&["--hosts", hosts.to_str().unwrap()]);
+    let planned = train(&["--error", "1e-2"]);
+    let report: serde_json::Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let most = report["alternatives"].as_array().unwrap().iter().map(|way| way["workers"].as_u64()).max();
+    assert_eq!(most, Some(Some(3)), "as many as the job has tasks: {report}");
+    let refused = train(&[&fixed[..], &["--hosts", hosts.to_str().unwrap()]].concat());
     let said = cluster::text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("srun starts its ranks on the nodes of its allocation"), "{said}");

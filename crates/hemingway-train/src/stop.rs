@@ -27,6 +27,8 @@ pub enum Stop {
     Objective,
     /// The time was up.
     Within,
+    /// The money was used up.
+    Budget,
     /// The rounds were used up.
     Rounds,
     /// Neither P nor its lower bound moved any more.
@@ -75,7 +77,7 @@ impl Stop {
     pub fn is_goal(self, rules: &StopRules) -> bool {
         match self {
             Stop::Error | Stop::Objective => true,
-            Stop::Within | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
+            Stop::Within | Stop::Budget | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
             // As good as can be, before the time was up.
             Stop::NoProgress => rules.only_time(),
             Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
@@ -93,6 +95,7 @@ impl Stop {
             Stop::Error => "the certified error reached the goal",
             Stop::Objective => "the objective reached the goal",
             Stop::Within => "the time was up",
+            Stop::Budget => "the budget was used up",
             Stop::Rounds => "the rounds were used up",
             Stop::NoProgress => "no further progress",
             Stop::Diverged => "the objective diverged",

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use hemingway_data::Dataset;
 use hemingway_train::protocol::Loaded;
 use hemingway_train::{
-    Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start,
+    Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start, Stop,
     StopRules,
 };
 
@@ -324,17 +324,27 @@ impl<'a> Task<'a> {
 
     /// When a stage ends: the limits of the run, less what was waited for before it began, and the money that is left.
     fn stop(&self) -> StopRules {
-        let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
-        let within =
-            self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE));
-        let paid_for = self
-            .request
-            .planning
-            .budget
-            .zip(self.price())
-            .map(|(budget, price)| self.bill.until(budget, price));
-        let within = within.into_iter().chain(paid_for).reduce(f64::min);
+        let within = self.deadline().into_iter().chain(self.paid_for()).reduce(f64::min);
         StopRules { within: within.map(Seconds), ..self.choice.stop }
+    }
+
+    /// The deadline on the training clock.
+    fn deadline(&self) -> Option<f64> {
+        let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
+        self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE))
+    }
+
+    /// Until when the budget lasts, on the training clock.
+    fn paid_for(&self) -> Option<f64> {
+        let budget = self.request.planning.budget.zip(self.price());
+        budget.map(|(budget, price)| self.bill.until(budget, price))
+    }
+
+    /// Why the run ended, as the user sees it: the clock may have stood for money.
+    fn reason_of(&self, stop: Stop) -> Stop {
+        let money =
+            self.paid_for().is_some_and(|paid| self.deadline().is_none_or(|deadline| paid < deadline));
+        if stop == Stop::Within && money { Stop::Budget } else { stop }
     }
 
     /// Money for a second of the present way, if machines have prices.
@@ -518,7 +528,7 @@ impl<'a> Task<'a> {
             dual: finite(outcome.dual),
             certified_error: finite(outcome.certified_error),
             relative_to_start: outcome.relative_to_start,
-            stop: outcome.stop,
+            stop: self.reason_of(outcome.stop),
             goal_reached: outcome.stop.is_goal(&self.choice.stop) && self.is_in_time(outcome),
             price: self.bill.paid(),
             switches: self.choice.switches.clone(),

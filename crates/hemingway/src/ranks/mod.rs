@@ -162,15 +162,24 @@ fn check_slots(hosts: Option<&Hosts>, workers: usize) -> Result<(), Error> {
     hosts.map_or(Ok(()), |hosts| hosts.check(workers))
 }
 
-/// The most ranks that a planned run may use: what was asked for, the slots of the hosts, or the cores of this machine.
+/// The most ranks that a planned run may use: what was asked for, the slots of the hosts, the tasks of a Slurm job, or the
+/// cores of this machine.
 fn most_ranks(request: &TrainRequest, hosts: Option<&Hosts>) -> usize {
     let limit = request.planning.max_workers;
     let most = match (request.workers, hosts) {
         (Some(workers), _) => workers,
         (None, Some(hosts)) => hosts.slots().min(limit.unwrap_or(usize::MAX)),
-        (None, None) => limit.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        (None, None) => limit
+            .or_else(tasks_of_slurm)
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
     most.max(1)
+}
+
+/// How many tasks a Slurm job has, inside of one.
+fn tasks_of_slurm() -> Option<usize> {
+    std::env::var_os("SLURM_JOB_ID")?;
+    std::env::var("SLURM_NTASKS").ok()?.parse().ok()
 }
 
 /// Whether a process can be started on a host.
