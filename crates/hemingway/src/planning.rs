@@ -237,8 +237,8 @@ impl Situation<'_> {
             price: None,
             warning: None,
         });
-        decision.plan =
-            Some(Candidate { rounds: route.rounds, seconds: route.seconds, error: route.error, ..first });
+        let Plan { rounds, seconds, error, price, .. } = route;
+        decision.plan = Some(Candidate { rounds, seconds, error, price, ..first });
         decision.alternatives = others;
     }
 

@@ -408,6 +408,7 @@ impl Navigator {
             seconds: best.seconds.clone(),
             error: best.error.clone(),
             rounds: best.rounds.clone(),
+            price: best.price,
         }
     }
 
@@ -427,6 +428,7 @@ impl Navigator {
             seconds: plan.seconds.map(|seconds| later(seconds, takes)),
             rounds: plan.rounds.map(|rounds| later(rounds, TRIAL_ROUNDS)),
             error: plan.error,
+            price: plan.price.zip(self.outlooks[trial.way].price).map(|(price, rate)| price + rate * takes),
         }
     }
 

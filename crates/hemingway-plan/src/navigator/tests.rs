@@ -208,6 +208,27 @@ fn a_budget_is_kept() {
 }
 
 #[test]
+fn the_price_of_a_path_is_that_of_its_parts() {
+    // A machine costs 1 a second here, and l-bfgs takes many rounds, so that a trial of another is cheap.
+    let hard = Glance { lambda: 1e-7, features: 5000, ..glance(Loss::Logistic) };
+    let plans = [1e-2, 1e-3, 1e-4, 1e-6].map(|error| {
+        Navigator::new(hard.clone(), cluster(), ways(&ALL), goal(error), 0.05).plan_to_adapt().unwrap()
+    });
+    assert!(plans.iter().any(|plan| plan.path.len() == 2), "no trial: {plans:?}");
+    for plan in plans {
+        let last = plan.path.last().unwrap();
+        let (price, seconds) = (plan.price.unwrap(), plan.seconds.unwrap().mean);
+        let (few, many) =
+            (plan.first.workers.min(last.way.workers), plan.first.workers.max(last.way.workers));
+        let (least, most) = (few as f64 * seconds, many as f64 * seconds);
+        assert!(
+            (0.999 * least..=1.001 * most).contains(&price),
+            "{price} for {seconds} s on {few} to {many}"
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_not_planned() {
     assert_eq!(navigator(Requirement::default()).plan(), None);
     assert_eq!(navigator(Requirement { within: Some(1e-6), ..goal(1e-3) }).plan(), None);

@@ -78,6 +78,8 @@ pub struct Plan {
     pub error: Option<Estimate>,
     /// Rounds of the whole path.
     pub rounds: Option<Estimate>,
+    /// Money for the whole path, where prices are known.
+    pub price: Option<f64>,
 }
 
 /// Where a run is after a scored round.
