@@ -3,8 +3,9 @@
 use super::cholesky::Cholesky;
 use crate::{Error, Worker};
 
-/// Curvature added along the bias, in units of λ.
+/// Curvature added along the bias, in units of λ, and at most.
 const BIAS_DAMPING: f64 = 1e-6;
+const MOST_DAMPING: f64 = 1e-10;
 
 /// Sums it over the workers, together with a vector whose sum is wanted too, and factors it.
 pub(super) fn factor(worker: &mut Worker, curvatures: &[f64], along: &mut [f64]) -> Result<Cholesky, Error> {
@@ -21,7 +22,8 @@ pub(super) fn factor(worker: &mut Worker, curvatures: &[f64], along: &mut [f64])
         let entries = &mut square[row * size..=row * size + row];
         entries.iter_mut().zip(&sent[at..]).for_each(|(entry, sum)| *entry = sum / n);
         // Nothing curves along a bias whose rows are all certain: a little damping keeps the system solvable.
-        entries[row] += if row < worker.local.features() { lambda } else { BIAS_DAMPING * lambda };
+        let damping = (BIAS_DAMPING * lambda).min(MOST_DAMPING);
+        entries[row] += if row < worker.local.features() { lambda } else { damping };
         at += row + 1;
     }
     along.copy_from_slice(&sent[at..]);
