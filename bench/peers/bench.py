@@ -95,8 +95,9 @@ def race(dataset, data, loss, binary, arguments):
     if binary:
         runner = ours.Runner(binary, (datasets.folder() / dataset.file).resolve(), dataset, data,
                              loss, optimum, limits.cap + 10)
-        mine, scouting = protocol.our_contenders(runner, our_entries(arguments),
-                                                 arguments.modes.split(","), limits, say)
+        modes = arguments.modes.split(",")
+        mine, scouting = protocol.our_contenders(runner, our_entries(arguments), modes, limits, say)
+        mine += protocol.planned(ours.Planned(), modes)
     theirs = protocol.peer_contenders(field, trials, limits)
     peer_runs, our_runs = protocol.repeat(judge, theirs, runner, mine, limits)
     return {"optimum": optimum, "peers": peer_runs, "ours": our_runs,
@@ -111,7 +112,9 @@ def our_entries(arguments):
 def conclude(cell):
     for epsilon in protocol.EPSILONS:
         peer, mine = report.best_peer(cell, epsilon), report.best_ours(cell, epsilon, "objective")
-        say(f"  {epsilon:g}: best peer {' '.join(report.named(peer))}, ours {' '.join(report.named(mine))}")
+        plan = report.planned(cell, epsilon, "certified")
+        say(f"  {epsilon:g}: best peer {' '.join(report.named(peer))}, ours {' '.join(report.named(mine))}, "
+            f"planned and certified {' '.join(report.named(plan))}")
 
 
 def say(text):

@@ -24,7 +24,8 @@ def main():
         sys.exit(script["fail"])
     print(json.dumps({
         "wall_seconds": script.get("wall_seconds", 0.01 * arguments.workers), "seconds": 0.01,
-        "load_seconds": 0.1, "primal": script.get("primal", arguments.objective or 0.5),
+        "load_seconds": 0.1, "total_seconds": 0.15, "switches": script.get("switches", []),
+        "algorithm": arguments.algorithm or "cocoa", "workers": arguments.workers, "primal": script.get("primal", arguments.objective or 0.5),
         "certified_error": script.get("certified_error", arguments.error),
         "stop": "objective" if arguments.objective else "error",
         "model": leave(script.get("weights"), arguments.store)}))
@@ -46,8 +47,8 @@ def parse():
     parser.add_argument("--label", choices=["first", "last"])
     parser.add_argument("--loss", choices=["hinge", "logistic"], required=True)
     parser.add_argument("--lambda", type=float, required=True)
-    parser.add_argument("--algorithm", required=True)
-    parser.add_argument("--workers", type=int, required=True)
+    parser.add_argument("--algorithm")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--engine", choices=["threads"], required=True)
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--objective", type=float)

@@ -128,6 +128,11 @@ def our_contenders(runner, entries, modes, limits, say):
     return chosen, scouting
 
 
+def planned(entry, modes):
+    """It is repeated whatever it takes."""
+    return [(entry, mode, epsilon) for mode in modes for epsilon in EPSILONS]
+
+
 def repeat(judge, peers, runner, ours, limits):
     """All contenders in turn, `repeats` times over."""
     theirs, mine = [], []

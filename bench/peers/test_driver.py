@@ -27,10 +27,10 @@ def data(rows=((1.0, 0.0), (0.0, 1.0))):
     return datasets.Prepared(TINY, np.array(rows), np.array([1.0, -1.0]))
 
 
-def run(script, mode="objective", epsilon=1e-2, optimum=0.5, limit=20):
+def run(script, mode="objective", epsilon=1e-2, optimum=0.5, limit=20, entry=ours.Entry("cocoa", 2)):
     os.environ["FAKE_HEMINGWAY"] = json.dumps(script)
     runner = ours.Runner(FAKE, "tiny", TINY, data(), "hinge", optimum, limit)
-    return runner.run(ours.Entry("cocoa", 2), mode, epsilon, seed=1)
+    return runner.run(entry, mode, epsilon, seed=1)
 
 
 class Driver(unittest.TestCase):
@@ -48,6 +48,12 @@ class Driver(unittest.TestCase):
     def test_certified_needs_the_certificate(self):
         self.assertTrue(run({"certified_error": 0.009}, "certified")["said_reached"])
         self.assertFalse(run({"certified_error": 0.02}, "certified")["said_reached"])
+
+    def test_a_plan_pays_for_all_but_loading_and_names_its_ways(self):
+        switched = {"switches": [{"from": {"algorithm": "newton", "workers": 2}}]}
+        result = run(switched, entry=ours.Planned())
+        self.assertAlmostEqual(result["seconds"], 0.05)
+        self.assertEqual(result["choice"], "newton-2, cocoa-1")
 
     def test_failure_and_time_limit_are_results(self):
         self.assertIn("no such algorithm", run({"fail": "no such algorithm"})["failed"])

@@ -151,7 +151,7 @@ fn ranks_see_together_what_one_process_sees() {
         assert!(near(look.mean_squared_norm, alone.mean_squared_norm), "{look:?} for {alone:?}");
         assert!(near(look.squared_norm_of_mean, alone.squared_norm_of_mean), "{look:?} for {alone:?}");
         assert_eq!(look.largest_squared_norm, alone.largest_squared_norm);
-        assert_eq!(look.rare_share, alone.rare_share);
+        assert_eq!((look.rare_share, look.unevenness), (alone.rare_share, alone.unevenness));
         ranks.tell(&Command::Done);
         assert!(ranks.end().success());
     }

@@ -260,7 +260,7 @@ impl<'a> Loop<'a> {
             self.training_work,
             cost,
             self.solver.estimate(),
-            self.scorer.certificate.primal,
+            &self.scorer.certificate,
         );
         self.scoring_seconds += began.elapsed().as_secs_f64();
         let certificate = self.scorer.certificate;

@@ -9,18 +9,33 @@ use crate::loss::{Shape, with_loss};
 impl Local<'_> {
     /// φ''(p_i, y_i).
     pub fn curvatures(&mut self, predictions: &[f64]) -> Vec<f64> {
+        struct Curvatures<'a, S> {
+            loss: S,
+            values: &'a mut [f64],
+            targets: &'a [f32],
+        }
+        impl<S: Shape> Task for Curvatures<'_, S> {
+            type Output = ();
+            #[inline(always)]
+            fn run<const FMA: bool>(self) {
+                for (value, target) in self.values.iter_mut().zip(self.targets) {
+                    *value = self.loss.curvature(*value, f64::from(*target));
+                }
+            }
+        }
         self.meter_losses(self.rows() as f64);
-        let pairs = predictions.iter().zip(self.targets()).map(|(p, y)| (*p, f64::from(*y)));
-        with_loss!(self.problem.loss, loss => pairs.map(|(p, y)| loss.curvature(p, y)).collect())
+        let (mut values, targets) = (predictions.to_vec(), self.targets());
+        with_loss!(self.problem.loss, loss => fastest(Curvatures { loss, values: &mut values, targets }));
+        values
     }
 
     /// hessian += Σ c_i x_i x_iᵀ, row-major, lower half at least (and a last row for a bias).
     pub fn add_outer_products(&mut self, curvatures: &[f64], hessian: &mut [f64]) {
         let (features, dimension) = (self.features(), self.dimension());
         let (matrix, range) = self.matrix();
-        match matrix {
+        let pairs = match matrix {
             Matrix::Sparse(sparse) => {
-                let mut row = Vec::new();
+                let (mut row, mut squares) = (Vec::new(), 0);
                 for (curvature, at) in curvatures.iter().zip(range).filter(|(c, _)| **c > 0.0) {
                     let stored = sparse.offsets()[at]..sparse.offsets()[at + 1];
                     let values = sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]);
@@ -33,15 +48,17 @@ impl Local<'_> {
                             line[*low] += scale * other;
                         }
                     }
+                    squares += row.len() * row.len();
                 }
+                squares as f64 / 2.0
             }
             Matrix::Dense(dense) => {
                 let values = &dense.values()[range.start * features..range.end * features];
                 fastest(DenseHessian { values, curvatures, features, dimension, hessian });
+                values.len() as f64 * features as f64 / 2.0
             }
-        }
-        let per_row = self.stored() as f64 / self.rows().max(1) as f64;
-        self.meter(self.stored() as f64 * per_row / 2.0);
+        };
+        self.meter(pairs);
     }
 }
 

@@ -464,12 +464,15 @@ pub(crate) fn penalty(problem: Problem, features: usize, weights: &[f64]) -> f64
 }
 
 /// a·b.
+#[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
+    let mut sums = [0.0; 16];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..16 {
+            sums[lane] += a[lane] * b[lane];
         }
     }
-    sums.iter().sum()
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }

@@ -12,6 +12,9 @@ pub struct Look {
     pub largest_squared_norm: f64,
     /// ‖mean row‖².
     pub squared_norm_of_mean: f64,
+    /// How unevenly the values that are not zero spread over the rows: the mean of their squared numbers over the square
+    /// of their mean number, 1 if all rows have as many.
+    pub unevenness: f64,
     /// The share of the rarer class, at most ½; ½ where targets are numbers.
     pub rare_share: f64,
 }
@@ -27,8 +30,9 @@ impl Look {
 /// What one worker sees of its rows. What is seen of all rows are the sums of `sums` and the largest of `largest`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sight {
-    /// The sum of the rows looked at; then their squared norms, their number, the rows of the positive class among all
-    /// of this worker's rows, and the rows that have a class.
+    /// The sum of the rows looked at; then their squared norms, their values that are not zero and the squared numbers of
+    /// these, their number, the rows of the positive class among all of this worker's rows, and the rows that have a
+    /// class.
     pub sums: Vec<f64>,
     /// The largest ‖x‖².
     pub largest: f64,
@@ -40,36 +44,42 @@ impl Sight {
         let step = step(total_rows, most);
         let mut sums = vec![0.0; data.matrix.columns()];
         let (mut squares, mut looked, mut largest) = (0.0, 0.0, 0.0_f64);
+        let (mut values, mut squared_values) = (0.0, 0.0);
         let first = first_row.next_multiple_of(step) - first_row;
         each_row(&data.matrix, first, step, &mut |row| {
-            let mut square = 0.0;
+            let (mut square, mut nonzeros) = (0.0, 0_u32);
             for (column, value) in row {
                 sums[column] += value;
                 square += value * value;
+                nonzeros += u32::from(value != 0.0);
             }
             squares += square;
+            values += f64::from(nonzeros);
+            squared_values += f64::from(nonzeros).powi(2);
             looked += 1.0;
             largest = largest.max(square);
         });
         let (positive, classed) = classes(data);
-        sums.extend([squares, looked, positive, classed]);
+        sums.extend([squares, values, squared_values, looked, positive, classed]);
         Sight { sums, largest }
     }
 
     /// What is seen of all rows.
     pub fn look(&self, total_rows: usize, most: usize) -> Look {
-        let (row, rest) = self.sums.split_at(self.sums.len() - 4);
-        let looked = rest[1].max(1.0);
-        let mean_squared_norm = rest[0] / looked;
+        let (row, rest) = self.sums.split_last_chunk().expect("made by `of_part`");
+        let [squares, values, squared_values, looked, positive, classed] = *rest;
+        let looked = looked.max(1.0);
+        let mean_squared_norm = squares / looked;
         let square: f64 = row.iter().map(|sum| (sum / looked).powi(2)).sum();
         // The mean of few rows is longer than that of all, by what does not cancel out.
         let partly = looked > 1.0 && step(total_rows, most) > 1;
         let missed = if partly { (mean_squared_norm - square) / (looked - 1.0) } else { 0.0 };
-        let share = if rest[3] > 0.0 { rest[2] / rest[3] } else { 0.5 };
+        let share = if classed > 0.0 { positive / classed } else { 0.5 };
         Look {
             mean_squared_norm,
             largest_squared_norm: self.largest,
             squared_norm_of_mean: (square - missed).max(0.0),
+            unevenness: if values > 0.0 { looked * squared_values / (values * values) } else { 1.0 },
             rare_share: share.min(1.0 - share),
         }
     }
@@ -158,7 +168,7 @@ mod tests {
                 assert!(near(together.mean_squared_norm, alone.mean_squared_norm), "{together:?}, {alone:?}");
                 assert!(near(together.squared_norm_of_mean, alone.squared_norm_of_mean), "{alone:?}");
                 assert_eq!(together.largest_squared_norm, alone.largest_squared_norm);
-                assert_eq!(together.rare_share, alone.rare_share);
+                assert_eq!((together.rare_share, together.unevenness), (alone.rare_share, alone.unevenness));
             }
         }
     }

@@ -105,11 +105,11 @@ pub trait Shape: Copy + Send + Sync + 'static {
     /// Turns predictions into slopes and returns Σ φ(p, y), for [`BLOCK`] rows at once.
     #[inline(always)]
     fn block(self, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64 {
-        let mut sums = [0.0; 8];
+        let mut sums = [0.0; LANES];
         for (predictions, targets) in
-            predictions.as_chunks_mut::<8>().0.iter_mut().zip(targets.as_chunks::<8>().0)
+            predictions.as_chunks_mut::<LANES>().0.iter_mut().zip(targets.as_chunks::<LANES>().0)
         {
-            for lane in 0..8 {
+            for lane in 0..LANES {
                 let (p, y) = (predictions[lane], f64::from(targets[lane]));
                 sums[lane] += self.value(p, y);
                 predictions[lane] = self.slope(p, y);
@@ -127,6 +127,8 @@ pub trait Shape: Copy + Send + Sync + 'static {
 
 /// Rows that [`Shape::block`] takes at once: a few vector registers full.
 pub const BLOCK: usize = 64;
+/// Of these, so many at a time, each with sums of its own: additions in a row would keep a loop from being vectorised.
+const LANES: usize = 8;
 
 /// One coordinate step.
 #[derive(Clone, Copy)]
@@ -379,24 +381,19 @@ impl Shape for Logistic {
 
     #[inline(always)]
     fn block(self, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64 {
-        let mut sum = 0.0;
-        let mut factors = [0.0; BLOCK];
-        for ((p, y), factor) in predictions.iter_mut().zip(targets).zip(&mut factors) {
-            let y = f64::from(*y);
-            let z = y * *p;
-            let e = exponential(-z.abs());
-            *factor = 1.0 + e;
-            sum += (-z).max(0.0);
-            *p = -y * share_of(z, e);
-        }
-        // At most 2⁶⁴, so one logarithm does for all.
-        let mut products = [1.0; 8];
-        for chunk in factors.as_chunks::<8>().0 {
-            for lane in 0..8 {
-                products[lane] *= chunk[lane];
+        let (mut sums, mut products) = ([0.0; LANES], [1.0; LANES]);
+        for (p, y) in predictions.as_chunks_mut::<LANES>().0.iter_mut().zip(targets.as_chunks::<LANES>().0) {
+            for lane in 0..LANES {
+                let y = f64::from(y[lane]);
+                let z = y * p[lane];
+                let e = exponential(-z.abs());
+                sums[lane] += (-z).max(0.0);
+                products[lane] *= 1.0 + e;
+                p[lane] = -y * share_of(z, e);
             }
         }
-        sum + products.iter().product::<f64>().ln()
+        // At most 2⁶⁴, so one logarithm does for all.
+        sums.iter().sum::<f64>() + products.iter().product::<f64>().ln()
     }
 
     #[inline(always)]

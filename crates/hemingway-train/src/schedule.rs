@@ -18,11 +18,17 @@ pub struct Schedule {
     /// Training effort and round at the last score.
     last: f64,
     last_round: u64,
-    /// How far the objective was above its estimate at the last score.
-    above: f64,
+    /// How far objective and gap were above their estimates at the last score.
+    above: Above,
     /// Whether the estimate promised the goal when the last round was looked at, and how often that led to a score.
     promised: bool,
     promises: i32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Above {
+    primal: f64,
+    gap: f64,
 }
 
 impl Schedule {
@@ -33,7 +39,7 @@ impl Schedule {
             next: effort(first),
             last: 0.0,
             last_round: 0,
-            above: 0.0,
+            above: Above::default(),
             promised: false,
             promises: 0,
         }
@@ -84,7 +90,7 @@ impl Schedule {
         let Estimate { primal, gap } = estimate?;
         let floor = (primal - gap).max(certificate.dual);
         // An estimate that was too low will be too low again, by less as the run goes on.
-        let above = self.above * self.last_round as f64 / round as f64;
+        let fading = self.last_round as f64 / round as f64;
         let reached = |primal: f64, gap: f64| {
             let error = rules.error.is_some_and(|goal| gap <= NEAR_ERROR * goal * floor);
             error || rules.objective.is_some_and(|goal| primal <= goal)
@@ -92,7 +98,8 @@ impl Schedule {
         let wanted = rules.error.is_some() || rules.objective.is_some();
         let soon = round as f64 <= RETRY_ROUNDS * self.last_round as f64;
         let retry = training >= RETRY_GROWTH * self.last;
-        wanted.then(|| !soon && (reached(primal + above, gap + above) || retry && reached(primal, gap)))
+        let corrected = reached(primal + fading * self.above.primal, gap + fading * self.above.gap);
+        wanted.then(|| !soon && (corrected || retry && reached(primal, gap)))
     }
 
     /// A score was taken and took this much work.
@@ -102,12 +109,16 @@ impl Schedule {
         training: Work,
         cost: Work,
         estimate: Option<Estimate>,
-        primal: f64,
+        certificate: &Certificate,
     ) {
         self.last_round = round;
         if let Some(estimate) = estimate {
-            let above = primal - estimate.primal;
-            self.above = if above.abs() <= VAGUE * primal { above } else { 0.0 };
+            let Certificate { primal, dual, .. } = *certificate;
+            let telling = |above: f64| if above.abs() <= VAGUE * primal { above } else { 0.0 };
+            self.above = Above {
+                primal: telling(primal - estimate.primal),
+                gap: telling(primal - dual - estimate.gap),
+            };
         }
         self.promises += i32::from(self.promised);
         self.last = effort(training);

@@ -14,6 +14,7 @@ fn glance(loss: Loss) -> Glance {
         mean_squared_norm: 10.0,
         largest_squared_norm: 20.0,
         common: 0.2,
+        unevenness: 1.0,
         rare_share: 0.3,
         loss,
         lambda: 1e-4,

@@ -22,6 +22,8 @@ pub struct Glance {
     pub largest_squared_norm: f64,
     /// ‖mean row‖² over the mean of ‖x‖²: 1 if all rows are alike, 0 if they cancel out.
     pub common: f64,
+    /// The mean over the rows of the squared number of values that are not zero, over the square of the mean number.
+    pub unevenness: f64,
     /// The share of the rarer class, at most ½; ½ where targets are numbers.
     pub rare_share: f64,
     /// What is minimised.
@@ -44,7 +46,8 @@ impl Glance {
 
     /// What somebody else saw of data with so many rows, features and values that are not zero.
     pub fn seen(look: &Look, [rows, features, nonzeros]: [usize; 3], problem: &Problem) -> Glance {
-        let Look { mean_squared_norm, largest_squared_norm, squared_norm_of_mean, rare_share } = *look;
+        let Look { mean_squared_norm, largest_squared_norm, squared_norm_of_mean, unevenness, rare_share } =
+            *look;
         let common = if mean_squared_norm > 0.0 { squared_norm_of_mean / mean_squared_norm } else { 0.0 };
         Glance {
             rows,
@@ -53,6 +56,7 @@ impl Glance {
             mean_squared_norm,
             largest_squared_norm,
             common,
+            unevenness,
             rare_share,
             loss: problem.loss,
             lambda: problem.lambda,
@@ -72,6 +76,12 @@ impl Glance {
     /// Values that kernels read in one pass over all rows.
     pub(super) fn stored(&self) -> f64 {
         if self.is_dense() { self.rows as f64 * self.features as f64 } else { self.nonzeros as f64 }
+    }
+
+    /// Pairs of stored values of one row, over all rows: what a Hessian is made of.
+    pub(super) fn pairs(&self) -> f64 {
+        let unevenness = if self.is_dense() { 1.0 } else { self.unevenness };
+        self.stored().powi(2) / self.rows.max(1) as f64 * unevenness / 2.0
     }
 }
 
@@ -110,7 +120,8 @@ mod tests {
         assert_eq!(glance, Glance::of(&data(Matrix::Sparse(sparse)), &problem));
         assert_eq!((glance.rows, glance.features, glance.nonzeros), (4, 2, 4));
         assert_eq!((glance.mean_squared_norm, glance.largest_squared_norm), (6.75, 25.0));
-        assert_eq!(glance.rare_share, 0.25);
+        // Rows of 2, 1, 1 and 0 values.
+        assert_eq!((glance.rare_share, glance.unevenness), (0.25, 1.5));
         // The mean row is (1, 5/4).
         assert!((glance.common - (1.0 + 25.0 / 16.0) / 6.75).abs() < 1e-12, "{}", glance.common);
     }

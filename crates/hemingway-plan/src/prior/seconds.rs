@@ -98,7 +98,7 @@ impl Share<'_> {
             "gradient-descent" => vec![once(steps(1.0, 2.0), d + 1)],
             "l-bfgs" => self.line_search().into(),
             "newton" => {
-                let pairs = self.reading(values * values / rows / 2.0);
+                let pairs = self.reading(self.glance.pairs() / self.workers);
                 let solving = flops((d as f64).powi(3) / 6.0);
                 let (system, half) = (added(pairs, solving), d * (d + 1) / 2);
                 match self.glance.loss {

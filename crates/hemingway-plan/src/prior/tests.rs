@@ -34,6 +34,7 @@ fn seen() -> impl Iterator<Item = Seen<'static>> {
             mean_squared_norm: number(6),
             largest_squared_norm: number(7),
             common: number(8),
+            unevenness: 1.0,
             rare_share: number(9),
         };
         let (workers, error, rounds, seconds) = (number(11) as usize, number(12), number(13), number(14));
@@ -49,6 +50,7 @@ fn example(loss: Loss) -> Glance {
         mean_squared_norm: 10.0,
         largest_squared_norm: 30.0,
         common: 0.1,
+        unevenness: 1.0,
         rare_share: 0.4,
         loss,
         lambda: 1e-4,

@@ -1,5 +1,6 @@
 //! Symmetric positive definite systems, by Cholesky's method.
 
+use crate::kernels::{Task, fastest};
 use crate::local::dot;
 
 /// A factor L of A = L Lᵀ, row-major, in the lower half of a square.
@@ -11,17 +12,7 @@ pub(super) struct Cholesky {
 impl Cholesky {
     /// Factors A, of which only the lower half is read.
     pub(super) fn of(mut matrix: Vec<f64>, size: usize) -> Cholesky {
-        for row in 0..size {
-            let (above, current) = matrix.split_at_mut(row * size);
-            let current = &mut current[..=row];
-            for column in 0..row {
-                let other = &above[column * size..=column * size + column];
-                let product = dot(&current[..column], &other[..column]);
-                current[column] = (current[column] - product) / other[column];
-            }
-            let product = dot(&current[..row], &current[..row]);
-            current[row] = (current[row] - product).max(f64::MIN_POSITIVE).sqrt();
-        }
+        fastest(Factoring { matrix: &mut matrix, size });
         Cholesky { factor: matrix, size }
     }
 
@@ -38,6 +29,32 @@ impl Cholesky {
             right[row] /= line[row];
             let value = right[row];
             right[..row].iter_mut().zip(line).for_each(|(right, entry)| *right -= value * entry);
+        }
+    }
+}
+
+/// A becomes L, row by row.
+struct Factoring<'a> {
+    matrix: &'a mut [f64],
+    size: usize,
+}
+
+impl Task for Factoring<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Factoring { matrix, size } = self;
+        for row in 0..size {
+            let (above, current) = matrix.split_at_mut(row * size);
+            let current = &mut current[..=row];
+            for column in 0..row {
+                let other = &above[column * size..=column * size + column];
+                let product = dot(&current[..column], &other[..column]);
+                current[column] = (current[column] - product) / other[column];
+            }
+            let product = dot(&current[..row], &current[..row]);
+            current[row] = (current[row] - product).max(f64::MIN_POSITIVE).sqrt();
         }
     }
 }

@@ -14,6 +14,7 @@
 use super::cholesky::Cholesky;
 use super::curvature::factor;
 use super::line_search::add;
+use super::vain::Vain;
 use crate::local::penalty;
 use crate::{Error, Estimate, Problem, Solver, Worker};
 
@@ -29,8 +30,10 @@ const LONGER: (f64, f64) = (1.5, 0.1);
 const BAND: f64 = 10.0;
 /// and is taken if its step is longer by this.
 const WORTH: f64 = 0.01;
-/// Steps below this lead nowhere, and so do products of two numbers below this.
+/// Steps below this lead nowhere.
 const NOWHERE: f64 = 1e-15;
+/// Products below this are rounding.
+const ROUNDING: f64 = 4e-15;
 /// Operations for each row and direction, on numbers that are in cache.
 const ROW_FLOPS: f64 = 20.0;
 
@@ -48,7 +51,7 @@ pub(super) struct InteriorPoint {
     predictions: Vec<f64>,
     rows: Vec<Row>,
     totals: Totals,
-    stuck: bool,
+    vain: Vain,
 }
 
 /// The variables of a row, or their changes.
@@ -100,7 +103,7 @@ impl InteriorPoint {
             predictions: vec![0.0; rows],
             rows: vec![Row::central(-1.0); rows],
             totals: Totals::default(),
-            stuck: false,
+            vain: Vain::default(),
         };
         match saved {
             Some(saved) => point.restore(saved)?,
@@ -133,7 +136,7 @@ impl InteriorPoint {
         let (residual, saved) = saved.split_at(dimension);
         let (predictions, saved) = saved.split_at(rows);
         self.totals = Totals { products: totals[0], shortfalls: totals[1], shares: totals[2] };
-        self.stuck = totals[3] != 0.0;
+        self.vain = Vain::restore(totals[3]);
         self.weights.copy_from_slice(weights);
         self.residual.copy_from_slice(residual);
         self.predictions.copy_from_slice(predictions);
@@ -321,6 +324,10 @@ impl Row {
 impl Solver for InteriorPoint {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         let mean = self.mean_product(self.totals);
+        if mean <= ROUNDING {
+            self.vain.count(true, false);
+            return Ok(());
+        }
         let rows = self.rows.iter();
         // All the way to zero, to see how far that leads.
         let mut aims: Vec<Aim> = rows
@@ -349,9 +356,9 @@ impl Solver for InteriorPoint {
             }
         }
         let length = (ALMOST * path.limit).min(1.0);
-        let goes_on = length > NOWHERE && self.mean_product(path.at(length)) > NOWHERE * NOWHERE;
-        self.stuck = !goes_on;
-        if self.stuck {
+        let (left, hopeless) = (self.mean_product(path.at(length)), length <= NOWHERE);
+        self.vain.count(left <= ROUNDING, hopeless);
+        if hopeless || left <= 0.0 {
             return Ok(());
         }
         add(&mut self.weights, length, &direction.weights);
@@ -391,13 +398,13 @@ impl Solver for InteriorPoint {
     }
 
     fn stuck(&self) -> bool {
-        self.stuck
+        self.vain.enough()
     }
 
     fn save(&self) -> Vec<f64> {
         let Totals { products, shortfalls, shares } = self.totals;
         let vectors = [&self.weights, &self.residual, &self.predictions].into_iter().flatten().copied();
         let rows = self.rows.iter().flat_map(|row| [row.share, row.rest, row.surplus, row.shortfall]);
-        [products, shortfalls, shares, f64::from(self.stuck)].into_iter().chain(vectors).chain(rows).collect()
+        [products, shortfalls, shares, self.vain.save()].into_iter().chain(vectors).chain(rows).collect()
     }
 }

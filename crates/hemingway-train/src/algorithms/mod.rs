@@ -15,6 +15,7 @@ mod newton;
 mod passes;
 mod sgd;
 mod step_size;
+mod vain;
 
 use crate::{Algorithm, Error, Parameters};
 

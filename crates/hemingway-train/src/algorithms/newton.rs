@@ -8,6 +8,7 @@ use super::Passes;
 use super::curvature::factor;
 use super::interior_point::InteriorPoint;
 use super::line_search::LineSearch;
+use super::vain::Vain;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
 
 /// Newton's method has no hyperparameters.
@@ -44,21 +45,27 @@ impl Algorithm for Newton {
             return Ok(Box::new(InteriorPoint::start(worker, saved)?));
         }
         let mut passes = Passes::at(worker, from.weights.clone())?;
-        if let Some(predictions) = saved {
+        let mut vain = Vain::default();
+        if let Some(saved) = saved {
+            let (rounds, predictions) = saved.split_first().ok_or_else(Error::damaged_worker)?;
             if predictions.len() != worker.local.rows() {
                 return Err(Error::damaged_worker());
             }
+            vain = Vain::restore(*rounds);
             passes.restore(worker, predictions)?;
         }
-        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), stuck: false }))
+        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), vain }))
     }
 }
 
 struct Steps {
     passes: Passes,
     search: LineSearch,
-    stuck: bool,
+    vain: Vain,
 }
+
+/// A step that may gain less than this share of the objective gains rounding.
+const ROUNDING: f64 = 1e-14;
 
 impl Steps {
     /// −(∇²P)⁻¹∇P.
@@ -74,9 +81,11 @@ impl Steps {
 impl Solver for Steps {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         let direction = self.direction(worker)?;
-        let descends = crate::local::dot(&direction, &self.passes.gradient) < 0.0;
-        let moved = descends && self.search.advance(worker, &mut self.passes, direction, 1.0)?.is_some();
-        self.stuck = !moved;
+        // Twice what a step may gain.
+        let slope = crate::local::dot(&direction, &self.passes.gradient);
+        let in_vain = slope.abs() <= ROUNDING * self.passes.objective.abs();
+        let moved = slope < 0.0 && self.search.advance(worker, &mut self.passes, direction, 1.0)?.is_some();
+        self.vain.count(in_vain, !moved && !in_vain);
         Ok(())
     }
 
@@ -97,10 +106,10 @@ impl Solver for Steps {
     }
 
     fn stuck(&self) -> bool {
-        self.stuck
+        self.vain.enough()
     }
 
     fn save(&self) -> Vec<f64> {
-        self.passes.predictions.clone()
+        std::iter::once(self.vain.save()).chain(self.passes.predictions.iter().copied()).collect()
     }
 }
