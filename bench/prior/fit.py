@@ -13,7 +13,7 @@ SWEEPS = 12
 REAL = 1.5  # what all runs on real data count for, those on generated data together being 1
 
 TERMS = ["one", "workers", "curvature", "crowding", "condition", "goal", "width", "density", "common", "passes",
-         "workers_goal", "condition_goal"]
+         "workers_goal", "condition_goal", "rows"]
 
 
 def terms(run):
@@ -23,7 +23,7 @@ def terms(run):
     curvature = condition / run["rows"]
     return [1.0, workers, math.log1p(curvature), math.log1p(curvature * run["workers"]), math.log1p(condition), goal,
             math.log(run["features"] / run["rows"]), math.log(run["nonzeros"] / (run["rows"] * run["features"])),
-            run["common"], math.log(run["passes"]), workers * goal / 10, math.log1p(condition) * goal / 10]
+            run["common"], math.log(run["passes"]), workers * goal / 10, math.log1p(condition) * goal / 10, math.log(run["rows"])]
 
 
 def read(path):

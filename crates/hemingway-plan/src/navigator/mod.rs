@@ -31,14 +31,14 @@ pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
 
 /// A stretch of a run teaches something once it is so long, in e-folds of the error.
 const STRETCH: f64 = 0.5;
-/// The chance that a switch is a gain has to be at least seven in ten: standard deviations to that.
-const CHANCE: f64 = 0.524_400_5;
+/// The chance that a switch is a gain has to be at least six in ten: standard deviations to that.
+const CHANCE: f64 = 0.253_347_1;
 /// A stretch of an earlier run of the same problem counts for so many times its length.
 const ASSURANCE: f64 = 5.0;
 /// A stretch that takes so many times the rounds foretold is long overdue.
 const LONG_OVERDUE: f64 = 4.0;
 /// A round of at most this share of the whole is worth a trial,
-const TRIAL: f64 = 0.025;
+const TRIAL: f64 = 0.04;
 /// or a few rounds of this share if it is likely to be the best way,
 const LONGEST_TRIAL: f64 = 0.25;
 /// which says little before so many rounds.

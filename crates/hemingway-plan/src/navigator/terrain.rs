@@ -9,6 +9,8 @@ use hemingway_train::{Cluster, Loss, Machine, Work};
 use super::Way;
 use crate::{Glance, prior};
 
+/// The error before the first round.
+const FIRST_ROUND: f64 = 1.0;
 /// Where the prior of rounds begins,
 const TENTH: f64 = 0.1;
 /// in progress.
@@ -85,7 +87,7 @@ impl Outlook {
         let estimate =
             |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
         let per_round = |error: f64| terrain.seconds(&way, error, &terrain.cluster);
-        let (seconds, tenth) = (per_round(TENTH)?, estimate(TENTH)?);
+        let (seconds, tenth) = (per_round(FIRST_ROUND)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());
         let deviation = {
             let widest = last.as_ref().unwrap_or(&tenth);
@@ -101,10 +103,17 @@ impl Outlook {
             most
         });
         let rounds: Vec<f64> = rounds.collect();
+        let of_first = |error: f64| per_round(error).unwrap_or(seconds) / seconds;
+        // Rows settle one after the other: from the first round on they are a power of the rounds.
+        let power = ((tenth.mean * of_first(TENTH)).max(1.0).ln() / tenth.mean.max(1.0).ln()).min(1.0);
         let mut least = 0.0_f64;
-        let whole_rounds = grid.errors().zip(&rounds).map(|(error, rounds)| {
-            let of_first = per_round(error.min(TENTH)).unwrap_or(seconds) / seconds;
-            least = least.max(rounds * of_first);
+        let whole_rounds = grid.errors().zip(&rounds).map(|(error, &rounds)| {
+            let whole = match error {
+                error if error < TENTH => rounds * of_first(error),
+                _ if rounds > 1.0 => rounds.powf(power),
+                _ => rounds,
+            };
+            least = least.max(whole);
             least
         });
         Some(Outlook {

@@ -32,8 +32,8 @@ struct Stretch {
     times: f64,
 }
 
-/// Seconds that a round is expected to take, on average until the error is `error`; nothing for algorithms that are not
-/// known and machines that do not exist.
+/// Seconds that a round is expected to take, on average until the error is `error`, where 1 stands for the first round;
+/// nothing for algorithms that are not known and machines that do not exist.
 pub fn seconds_per_round(
     glance: &Glance,
     algorithm: &str,
@@ -170,8 +170,11 @@ impl Share<'_> {
         if self.glance.loss == Loss::Hinge { CHANGED_ON_HINGE } else { 1.0 }
     }
 
-    /// The share of rows that are not settled: one worker alone skips those that are.
+    /// The share of rows that are not settled: one worker alone skips those that are. In the first round none is.
     fn awake(&self, asked: Asked) -> f64 {
+        if asked.error >= 1.0 {
+            return 1.0;
+        }
         let cornered = self.glance.loss == Loss::Hinge;
         let coefficients = AWAKE[usize::from(cornered)];
         let log: f64 = terms(self.glance, asked).iter().zip(coefficients).map(|(term, by)| term * by).sum();

@@ -9,7 +9,7 @@
 use super::Glance;
 
 /// How many terms there are.
-pub(super) const TERMS: usize = 12;
+pub(super) const TERMS: usize = 13;
 /// By how many of them a question may lie outside of all experiments.
 pub(super) const REACH: usize = 6;
 /// Data without any values has none.
@@ -52,6 +52,7 @@ pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
         asked.passes.ln(),
         workers * goal / 10.0,
         condition.ln_1p() * goal / 10.0,
+        (glance.rows.max(1) as f64).ln(),
     ]
 }
 
