@@ -25,7 +25,8 @@ def main():
     print(json.dumps({
         "wall_seconds": script.get("wall_seconds", 0.01 * arguments.workers), "seconds": 0.01,
         "load_seconds": 0.1, "total_seconds": 0.15, "switches": script.get("switches", []),
-        "algorithm": arguments.algorithm or "cocoa", "workers": arguments.workers, "primal": script.get("primal", arguments.objective or 0.5),
+        "algorithm": arguments.algorithm or "cocoa", "workers": arguments.workers,
+        "primal": script.get("primal", arguments.objective or 0.5),
         "certified_error": script.get("certified_error", arguments.error),
         "stop": "objective" if arguments.objective else "error",
         "model": leave(script.get("weights"), arguments.store)}))

@@ -10,6 +10,7 @@ scored by `objective.py` like everybody's.
 import json
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import numpy as np
 from objective import LAMBDA, primal
 
 MODES = ("objective", "certified")
+SPINNING = 0.25  # seconds: threads of the peers' OpenMP wait so long for more work, on the cores that ours needs
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Runner:
 
     def run(self, entry, mode, epsilon, seed):
         """What one run did, or {"failed": why}."""
+        time.sleep(SPINNING)
         with tempfile.TemporaryDirectory() as folder:
             command = self.command(entry, mode, epsilon, seed, Path(folder) / "store")
             try:

@@ -23,7 +23,8 @@ def terms(run):
     curvature = condition / run["rows"]
     return [1.0, workers, math.log1p(curvature), math.log1p(curvature * run["workers"]), math.log1p(condition), goal,
             math.log(run["features"] / run["rows"]), math.log(run["nonzeros"] / (run["rows"] * run["features"])),
-            run["common"], math.log(run["passes"]), workers * goal / 10, math.log1p(condition) * goal / 10, math.log(run["rows"])]
+            run["common"], math.log(run["passes"]), workers * goal / 10, math.log1p(condition) * goal / 10,
+            math.log(run["rows"])]
 
 
 def read(path):

@@ -103,7 +103,11 @@ impl Outlook {
             most
         });
         let rounds: Vec<f64> = rounds.collect();
-        let of_first = |error: f64| per_round(error).unwrap_or(seconds) / seconds;
+        let settles = per_round(TENTH)? < seconds;
+        let of_first = |error: f64| match settles {
+            true => per_round(error).unwrap_or(seconds) / seconds,
+            false => 1.0,
+        };
         // Rows settle one after the other: from the first round on they are a power of the rounds.
         let power = ((tenth.mean * of_first(TENTH)).max(1.0).ln() / tenth.mean.max(1.0).ln()).min(1.0);
         let mut least = 0.0_f64;

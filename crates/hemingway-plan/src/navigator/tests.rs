@@ -287,3 +287,23 @@ fn rounds_that_take_longer_than_foretold_are_noticed() {
     let after = (seconds(&slow, 4), seconds(&slow, 16));
     assert!(after.0 > 2.5 * before.0 && after.1 > 1.5 * before.1, "{before:?} {after:?}");
 }
+
+#[test]
+fn first_rounds_that_visit_every_row_do_not_make_later_ones_long() {
+    let alone = Way { algorithm: "cocoa".to_owned(), workers: 1, passes: 1.0 };
+    let (glance, cluster) = (glance(Loss::Hinge), cluster());
+    let seconds =
+        |error: f64| crate::prior::seconds_per_round(&glance, "cocoa", 1, 1.0, error, &cluster).unwrap();
+    let first = seconds(1.0);
+    assert!(seconds(1e-4) < 0.5 * first, "most rows settle: {} of {first}", seconds(1e-4));
+    let mut navigator =
+        Navigator::new(glance.clone(), cluster.clone(), vec![alone.clone()], goal(1e-4), 0.05);
+    let foretold = navigator.forecasts()[0].seconds;
+    navigator.begin(&alone);
+    for rounds in 1..=2 {
+        // Nothing is certified yet.
+        navigator.see(&Seen { rounds, seconds: rounds as f64 * first, error: 3.0 });
+    }
+    let left = navigator.forecasts()[0].seconds;
+    assert!(left < 1.1 * foretold, "{foretold} s were foretold, {left} s are left");
+}
