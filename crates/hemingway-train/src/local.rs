@@ -399,7 +399,8 @@ impl<'a> Local<'a> {
                         slopes[start..end].copy_from_slice(&predictions[..end - start]);
                     }
                 }
-                sum
+                // Losses of nearly nothing, less as much, may round to less than nothing.
+                if sum < 0.0 { 0.0 } else { sum }
             }
         }
         let targets = self.targets;

@@ -1,5 +1,7 @@
 //! What was learnt from simulated runs: written by `bench/prior/run`, not by hand.
 
+#![allow(clippy::approx_constant, reason = "a number that was learnt may come near one that has a name")]
+
 use super::terms::TERMS;
 
 /// What one algorithm needs on one kind of loss.
