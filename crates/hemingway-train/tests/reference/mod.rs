@@ -37,18 +37,16 @@ fn quadratic_program(data: &Dataset, problem: Problem) -> Optimum {
     let slacks = if problem.loss == Loss::SmoothedHinge { 2 * n } else { n };
     let variables = dimension + slacks;
 
-    // All is divided by λ: the solver's tolerances are absolute where the objective is below 1.
     let mut diagonal = vec![0.0; variables];
     let mut linear = vec![0.0; variables];
-    let share = 1.0 / (n as f64 * problem.lambda);
-    diagonal[..features].fill(1.0);
+    diagonal[..features].fill(problem.lambda);
     match problem.loss {
-        Loss::Hinge => linear[dimension..].fill(share),
+        Loss::Hinge => linear[dimension..].fill(1.0 / n as f64),
         Loss::SmoothedHinge => {
-            diagonal[dimension..dimension + n].fill(share);
-            linear[dimension + n..].fill(share);
+            diagonal[dimension..dimension + n].fill(1.0 / n as f64);
+            linear[dimension + n..].fill(1.0 / n as f64);
         }
-        _ => diagonal[dimension..].fill(share),
+        _ => diagonal[dimension..].fill(1.0 / n as f64),
     }
 
     let mut constraints = Triplets::default();
@@ -85,7 +83,7 @@ fn quadratic_program(data: &Dataset, problem: Problem) -> Optimum {
         .expect("the program is well formed");
     solver.solve();
     let weights = &solver.solution.x[..dimension];
-    Optimum { lower: problem.lambda * solver.solution.obj_val_dual, upper: objective(data, problem, weights) }
+    Optimum { lower: solver.solution.obj_val_dual, upper: objective(data, problem, weights) }
 }
 
 #[derive(Default)]
