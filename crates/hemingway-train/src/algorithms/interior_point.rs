@@ -356,7 +356,8 @@ impl Solver for InteriorPoint {
             }
         }
         let length = (ALMOST * path.limit).min(1.0);
-        let (left, hopeless) = (self.mean_product(path.at(length)), length <= NOWHERE);
+        let left = self.mean_product(path.at(length));
+        let hopeless = length <= NOWHERE || left.is_nan();
         self.vain.count(left <= ROUNDING, hopeless);
         if hopeless || left <= 0.0 {
             return Ok(());
