@@ -10,6 +10,7 @@
 
 mod assemble;
 mod chunk;
+mod cores;
 mod csv;
 mod csv_layout;
 mod dataset;
@@ -34,6 +35,7 @@ mod text;
 mod together;
 mod transform;
 
+pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;
 pub use error::{Error, LineProblem};

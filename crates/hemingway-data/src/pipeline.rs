@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 use crate::input::Source;
-use crate::{Error, LineProblem};
+use crate::{Error, LineProblem, cores};
 
 /// Large enough that handing over costs nothing, small enough that a few in flight do not matter.
 pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
@@ -46,7 +46,7 @@ pub(crate) fn run(
     parser: &dyn BlockParser,
     assembler: &mut Assembler,
 ) -> Result<(), Error> {
-    let in_flight = 2 * rayon::current_num_threads() + 1;
+    let in_flight = 2 * cores() + 1;
     rayon::in_place_scope(|scope| {
         let mut waiting: VecDeque<Receiver<Result<Chunk, Fault>>> = VecDeque::new();
         let mut carry = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use hemingway_data::Dataset;
+use hemingway_data::{Dataset, cores};
 use hemingway_plan::{
     Candidate, Decision, Glance, Leg, Navigator, Plan, Rejected, Requirement, Way, decide, prior,
 };
@@ -300,12 +300,12 @@ impl Situation<'_> {
         let chosen: Vec<usize> = match self.workers {
             Some(named) => named.to_vec(),
             None => {
-                let most = if self.choice.engine == SIMULATED {
-                    (1..=MOST_SIMULATED).rev().find(|workers| cluster.check_size(*workers).is_ok())
-                } else {
-                    std::thread::available_parallelism().ok().map(usize::from)
+                let there = |workers: &usize| cluster.check_size(*workers).is_ok();
+                let most = match self.choice.engine == SIMULATED {
+                    true => (1..=MOST_SIMULATED).rev().find(there).unwrap_or(1),
+                    false => cores(),
                 };
-                let most = most.unwrap_or(1).min(limit).min(rows);
+                let most = most.min(limit).min(rows);
                 let mut powers: Vec<usize> =
                     std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m <= most).collect();
                 powers.extend(Some(most).filter(|most| !powers.contains(most)));

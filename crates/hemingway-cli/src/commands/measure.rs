@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use hemingway::data::cores;
 use hemingway::{
     DesignRequest, Error, Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, Place, Seconds,
     Stop, StopRules, TrainRequest,
@@ -99,10 +100,6 @@ pub fn usual_workers(engine: Option<&str>, cluster: bool) -> Vec<usize> {
 /// What was given, or else what is usual.
 pub fn or<T>(given: Vec<T>, usual: impl FnOnce() -> Vec<T>) -> Vec<T> {
     if given.is_empty() { usual() } else { given }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 fn powers_of_two(most: usize) -> Vec<usize> {

@@ -84,8 +84,8 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Nothing for a way that the priors do not know.
     pub fn of(terrain: &Terrain, way: Way, grid: &Grid) -> Option<Outlook> {
-        let estimate =
-            |error: f64| prior::rounds_to(&terrain.glance, &way.algorithm, way.workers, way.passes, error);
+        let rounds = prior::Rounds::of(&terrain.glance, &way.algorithm, way.workers, way.passes)?;
+        let estimate = |error: f64| rounds.to(error);
         let per_round = |error: f64| terrain.seconds(&way, error, &terrain.cluster);
         let (seconds, tenth) = (per_round(FIRST_ROUND)?, estimate(TENTH)?);
         let last = estimate(grid.smallest());

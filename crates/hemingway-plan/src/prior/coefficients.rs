@@ -1,7 +1,5 @@
 //! What was learnt from simulated runs: written by `bench/prior/run`, not by hand.
 
-#![allow(clippy::approx_constant, reason = "a number that was learnt may come near one that has a name")]
-
 use super::terms::TERMS;
 
 /// What one algorithm needs on one kind of loss.
@@ -15,35 +13,37 @@ pub(super) struct Learnt {
     pub half: f64,
 }
 
-/// The terms that runs covered: logarithms of workers, condition, goal, width, density and passes.
-pub(super) const SEEN: [(f64, f64); 6] =
-    [(0.00, 4.16), (1.64, 19.92), (2.30, 11.51), (-7.40, 2.03), (-7.12, 0.00), (-1.39, 1.39)];
+/// The terms that runs covered: logarithms of workers, condition, width, density and passes,
+pub(super) const SEEN: [(f64, f64); 5] =
+    [(0.00, 4.16), (1.64, 19.92), (-7.40, 2.03), (-7.12, 0.00), (-1.39, 1.39)];
+/// and ln 1/ε.
+pub(super) const SEEN_GOALS: (f64, f64) = (2.30, 11.51);
 
 /// What share of its rows a worker alone visits until an error: losses without a corner, and the hinge.
 #[rustfmt::skip]
 pub(super) const AWAKE: [[f64; TERMS]; 2] = [
-    [0.6573, 0.0000, -0.1861, -0.1861, 0.1300, 0.0242, -0.0331, -0.0308, -0.1625, -0.0422, 0.0000, -0.0654, -0.1715],
-    [1.5477, 0.0000, 0.1089, 0.1089, -0.2389, -0.1432, -0.0713, -0.0957, -0.5773, -0.0654, 0.0000, -0.0327, -0.0055],
+    [0.657313, 0.000000, -0.186111, -0.186111, 0.129962, 0.024200, -0.033124, -0.030776, -0.162481, -0.042238, 0.000000, -0.065413, -0.171462],
+    [1.547716, 0.000000, 0.108854, 0.108854, -0.238888, -0.143161, -0.071311, -0.095656, -0.577321, -0.065399, 0.000000, -0.032655, -0.005497],
 ];
 
 /// Columns: one, workers, curvature, crowding, condition, goal,
 /// width, density, common, passes, workers_goal, condition_goal, rows.
 #[rustfmt::skip]
 pub(super) const LEARNT: [Learnt; 16] = [
-    Learnt { algorithm: "cocoa", cornered: true, coefficients: [0.0671, 0.8887, -0.0046, 0.0613, 0.4694, 0.4472, 0.0598, 0.1341, 0.2472, -0.2822, -0.1368, -0.0872, -0.2734], half: 1.81 },
-    Learnt { algorithm: "cocoa", cornered: false, coefficients: [-1.3821, 0.5043, 0.5717, 0.2297, 0.0487, 0.2204, -0.0390, 0.0321, 0.1254, -0.4336, 0.3087, 0.0327, 0.0129], half: 1.42 },
-    Learnt { algorithm: "cocoa-plus", cornered: true, coefficients: [-1.6959, 0.2461, -0.7237, 0.6553, 0.7298, 0.5572, 0.0840, 0.1859, 0.3174, -0.5474, 0.2859, -0.1496, -0.3761], half: 1.56 },
-    Learnt { algorithm: "cocoa-plus", cornered: false, coefficients: [-0.2694, 0.0005, 0.0212, 0.7218, -0.0115, -0.0046, -0.1098, 0.0403, -0.0484, -0.3959, 0.0752, 0.3429, -0.0900], half: 1.48 },
-    Learnt { algorithm: "gradient-descent", cornered: true, coefficients: [3.9565, 0.0000, -0.1914, -0.1914, 0.8371, 0.2997, -0.0500, -0.1868, 4.9960, 0.0000, 0.0000, -0.2413, -0.6621], half: 4.17 },
-    Learnt { algorithm: "gradient-descent", cornered: false, coefficients: [-4.7237, 0.0000, -0.3797, -0.3797, 1.1920, 0.3655, -0.0190, -0.0055, 3.5291, 0.0000, 0.0000, -0.2302, -0.2055], half: 2.47 },
-    Learnt { algorithm: "l-bfgs", cornered: true, coefficients: [-0.1648, 0.0000, 0.2207, 0.2207, 0.1911, 0.3133, 0.1627, -0.0275, 0.9904, 0.0000, 0.0000, 0.2140, -0.1250], half: 1.79 },
-    Learnt { algorithm: "l-bfgs", cornered: false, coefficients: [-2.0108, 0.0000, -0.0386, -0.0386, 0.3155, 0.0688, 0.0294, 0.0500, 0.9621, 0.0000, 0.0000, 0.0495, 0.0914], half: 1.40 },
-    Learnt { algorithm: "local-sgd", cornered: true, coefficients: [-0.7816, 0.2767, -0.0824, 0.3806, 0.5441, 0.7479, 0.2340, 0.0677, 0.4098, -0.4820, -0.1005, 0.0635, -0.4309], half: 1.50 },
-    Learnt { algorithm: "local-sgd", cornered: false, coefficients: [-1.6802, 0.0749, 0.2030, 0.4559, 0.2170, 0.5928, 0.0748, -0.0071, 0.0233, -0.4457, -0.1987, 0.0833, -0.1977], half: 1.29 },
-    Learnt { algorithm: "minibatch-sgd", cornered: true, coefficients: [3.3507, 0.0000, -0.0586, -0.0586, 0.4657, 0.2518, 0.0548, -0.1631, 1.1874, 0.0000, 0.0000, 0.3526, -0.2401], half: 1.88 },
-    Learnt { algorithm: "minibatch-sgd", cornered: false, coefficients: [-1.1314, 0.0000, 0.0083, 0.0083, 0.5912, 0.3271, 0.0872, -0.0146, -0.1739, 0.0000, 0.0000, 0.2969, 0.1099], half: 2.52 },
-    Learnt { algorithm: "newton", cornered: true, coefficients: [-0.1569, 0.0000, -0.0406, -0.0406, 0.1158, 0.1231, -0.0391, -0.0383, 0.3275, 0.0000, 0.0000, 0.0014, 0.0163], half: 1.19 },
-    Learnt { algorithm: "newton", cornered: false, coefficients: [-0.6082, 0.0000, -0.0666, -0.0666, 0.2230, 0.0512, -0.0213, -0.0495, 0.2759, 0.0000, 0.0000, -0.0043, -0.0632], half: 0.79 },
-    Learnt { algorithm: "sdca", cornered: true, coefficients: [-0.0546, 0.0000, 0.0978, 0.0978, 0.4587, 0.2929, -0.0429, 0.0566, 0.5321, -0.8805, 0.0000, 0.0583, -0.4049], half: 1.37 },
-    Learnt { algorithm: "sdca", cornered: false, coefficients: [-0.5282, 0.0000, 0.3927, 0.3927, -0.0695, 0.1258, -0.0501, 0.0591, 0.1118, -0.8187, 0.0000, 0.0522, 0.0817], half: 1.24 },
+    Learnt { algorithm: "cocoa", cornered: true, coefficients: [0.067121, 0.888706, -0.004632, 0.061271, 0.469399, 0.447234, 0.059788, 0.134121, 0.247167, -0.282201, -0.136808, -0.087170, -0.273356], half: 1.81 },
+    Learnt { algorithm: "cocoa", cornered: false, coefficients: [-1.382140, 0.504278, 0.571749, 0.229670, 0.048675, 0.220357, -0.039002, 0.032133, 0.125363, -0.433606, 0.308704, 0.032749, 0.012899], half: 1.42 },
+    Learnt { algorithm: "cocoa-plus", cornered: true, coefficients: [-1.695945, 0.246119, -0.723733, 0.655296, 0.729791, 0.557248, 0.084014, 0.185867, 0.317392, -0.547399, 0.285933, -0.149607, -0.376080], half: 1.56 },
+    Learnt { algorithm: "cocoa-plus", cornered: false, coefficients: [-0.269436, 0.000516, 0.021233, 0.721815, -0.011473, -0.004560, -0.109759, 0.040260, -0.048434, -0.395932, 0.075215, 0.342924, -0.089976], half: 1.48 },
+    Learnt { algorithm: "gradient-descent", cornered: true, coefficients: [3.956472, 0.000000, -0.191446, -0.191446, 0.837118, 0.299748, -0.050017, -0.186781, 4.995983, 0.000000, 0.000000, -0.241320, -0.662123], half: 4.17 },
+    Learnt { algorithm: "gradient-descent", cornered: false, coefficients: [-4.723735, 0.000000, -0.379674, -0.379674, 1.191994, 0.365537, -0.019005, -0.005467, 3.529082, 0.000000, 0.000000, -0.230165, -0.205542], half: 2.47 },
+    Learnt { algorithm: "l-bfgs", cornered: true, coefficients: [-0.164837, 0.000000, 0.220679, 0.220679, 0.191065, 0.313301, 0.162697, -0.027461, 0.990438, 0.000000, 0.000000, 0.213972, -0.125028], half: 1.79 },
+    Learnt { algorithm: "l-bfgs", cornered: false, coefficients: [-2.010814, 0.000000, -0.038554, -0.038554, 0.315520, 0.068842, 0.029383, 0.049965, 0.962105, 0.000000, 0.000000, 0.049498, 0.091390], half: 1.40 },
+    Learnt { algorithm: "local-sgd", cornered: true, coefficients: [-0.781570, 0.276737, -0.082385, 0.380592, 0.544114, 0.747886, 0.234041, 0.067653, 0.409757, -0.481988, -0.100504, 0.063494, -0.430855], half: 1.50 },
+    Learnt { algorithm: "local-sgd", cornered: false, coefficients: [-1.680205, 0.074928, 0.203004, 0.455874, 0.217044, 0.592771, 0.074790, -0.007103, 0.023348, -0.445664, -0.198723, 0.083278, -0.197749], half: 1.29 },
+    Learnt { algorithm: "minibatch-sgd", cornered: true, coefficients: [3.350683, 0.000000, -0.058561, -0.058561, 0.465706, 0.251797, 0.054837, -0.163067, 1.187363, 0.000000, 0.000000, 0.352577, -0.240107], half: 1.88 },
+    Learnt { algorithm: "minibatch-sgd", cornered: false, coefficients: [-1.131368, 0.000000, 0.008324, 0.008324, 0.591212, 0.327113, 0.087239, -0.014644, -0.173881, 0.000000, 0.000000, 0.296898, 0.109935], half: 2.52 },
+    Learnt { algorithm: "newton", cornered: true, coefficients: [-0.156910, 0.000000, -0.040650, -0.040650, 0.115816, 0.123057, -0.039114, -0.038274, 0.327526, 0.000000, 0.000000, 0.001351, 0.016334], half: 1.19 },
+    Learnt { algorithm: "newton", cornered: false, coefficients: [-0.608201, 0.000000, -0.066601, -0.066601, 0.222969, 0.051234, -0.021274, -0.049453, 0.275905, 0.000000, 0.000000, -0.004271, -0.063179], half: 0.79 },
+    Learnt { algorithm: "sdca", cornered: true, coefficients: [-0.054593, 0.000000, 0.097799, 0.097799, 0.458714, 0.292927, -0.042866, 0.056641, 0.532116, -0.880492, 0.000000, 0.058327, -0.404935], half: 1.37 },
+    Learnt { algorithm: "sdca", cornered: false, coefficients: [-0.528195, 0.000000, 0.392735, 0.392735, -0.069474, 0.125784, -0.050137, 0.059105, 0.111784, -0.818726, 0.000000, 0.052202, 0.081663], half: 1.24 },
 ];

@@ -16,7 +16,7 @@ mod terms;
 mod unsuited;
 
 pub use glance::Glance;
-pub use rounds::rounds_to;
+pub use rounds::{Rounds, rounds_to};
 pub use seconds::seconds_per_round;
 pub use unsuited::unsuited;
 

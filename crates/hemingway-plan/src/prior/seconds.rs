@@ -86,7 +86,7 @@ impl Share<'_> {
         let averaging = Work { flops: 4.0 * d as f64, bytes: 0.0 };
         Some(match algorithm {
             "cocoa" | "cocoa-plus" if self.workers == 1.0 => {
-                let asked = Asked { workers: 1.0, passes, error: error.clamp(f64::MIN_POSITIVE, 1.0) };
+                let asked = Asked { workers: 1.0, passes, goal: -error.clamp(f64::MIN_POSITIVE, 1.0).ln() };
                 vec![once(steps(passes * self.awake(asked), 2.0), d + 4)]
             }
             "cocoa" | "cocoa-plus" => vec![once(steps(passes, 1.0 + self.changed()), d + 4)],
@@ -172,7 +172,7 @@ impl Share<'_> {
 
     /// The share of rows that are not settled: one worker alone skips those that are. In the first round none is.
     fn awake(&self, asked: Asked) -> f64 {
-        if asked.error >= 1.0 {
+        if asked.goal <= 0.0 {
             return 1.0;
         }
         let cornered = self.glance.loss == Loss::Hinge;

@@ -11,8 +11,8 @@ use super::Glance;
 
 /// How many terms there are.
 pub(super) const TERMS: usize = 13;
-/// By how many of them a question may lie outside of all experiments.
-pub(super) const REACH: usize = 6;
+/// By how many of them, the goal aside, a question may lie outside of all experiments.
+pub(super) const REACH: usize = 5;
 /// Data without any values has none.
 const LEAST_DENSITY: f64 = 1e-9;
 /// Where terms that are named elsewhere stand.
@@ -25,19 +25,13 @@ pub(super) const BY_CONDITION: usize = 11;
 pub(super) struct Asked {
     pub workers: f64,
     pub passes: f64,
-    pub error: f64,
-}
-
-impl Asked {
     /// ln 1/ε.
-    pub fn goal(self) -> f64 {
-        -self.error.ln()
-    }
+    pub goal: f64,
 }
 
 /// The terms of a run, in the order of the table.
 pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
-    let (workers, goal) = (asked.workers.ln(), asked.goal());
+    let (workers, goal) = (asked.workers.ln(), asked.goal);
     let condition = condition(glance);
     let curvature = condition / glance.rows.max(1) as f64;
     [
@@ -57,16 +51,9 @@ pub(super) fn terms(glance: &Glance, asked: Asked) -> [f64; TERMS] {
     ]
 }
 
-/// The terms by which a question may lie outside of all experiments.
+/// The terms by which a question may lie outside of all experiments, whatever its goal.
 pub(super) fn reach(glance: &Glance, asked: Asked) -> [f64; REACH] {
-    [
-        asked.workers.ln(),
-        condition(glance).ln_1p(),
-        asked.goal(),
-        width(glance),
-        density(glance),
-        asked.passes.ln(),
-    ]
+    [asked.workers.ln(), condition(glance).ln_1p(), width(glance), density(glance), asked.passes.ln()]
 }
 
 fn condition(glance: &Glance) -> f64 {

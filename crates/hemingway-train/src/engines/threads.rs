@@ -1,6 +1,6 @@
 //! Real threads of this process on real cores.
 
-use hemingway_data::Dataset;
+use hemingway_data::{Dataset, cores};
 
 use super::{Meeting, check, run_workers};
 use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Stopwatch, Transport, Work};
@@ -25,8 +25,7 @@ impl Engine for Threads {
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
         check(data, job)?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let meeting = Meeting::new(job.workers, job.workers <= cores);
+        let meeting = Meeting::new(job.workers, job.workers <= cores());
         run_workers(data, job, &meeting, observe, |rank| Thread {
             rank,
             size: job.workers,

@@ -169,9 +169,7 @@ fn most_ranks(request: &TrainRequest, hosts: Option<&Hosts>) -> usize {
     let most = match (request.workers, hosts) {
         (Some(workers), _) => workers,
         (None, Some(hosts)) => hosts.slots().min(limit.unwrap_or(usize::MAX)),
-        (None, None) => limit
-            .or_else(tasks_of_slurm)
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        (None, None) => limit.or_else(tasks_of_slurm).unwrap_or_else(hemingway_data::cores),
     };
     most.max(1)
 }
