@@ -22,7 +22,7 @@ pub use convergence::{Better, ConvergenceError, ConvergenceModel, SubsetModel, T
 pub use design::{About, Criterion, Experiment, Question, next_experiments};
 pub use error::Error;
 pub use lasso::{Lasso, LassoFit, Rule};
-pub use navigator::{Leg, Lesson, Navigator, Plan, Seen, Switch, Way};
+pub use navigator::{Leg, Lesson, Navigator, Plan, Seen, Switch, Way, Ways};
 pub use nnls::nnls;
 pub use observation::{Estimate, Observation};
 pub use planner::{Candidate, Decision, Rejected, Requirement, Risk, decide};

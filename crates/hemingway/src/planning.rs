@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hemingway_data::{Dataset, cores};
 use hemingway_plan::{
-    Candidate, Decision, Glance, Leg, Navigator, Plan, Rejected, Requirement, Way, decide, prior,
+    Candidate, Decision, Glance, Leg, Navigator, Plan, Rejected, Requirement, Way, Ways, decide, prior,
 };
 use hemingway_train::{Cluster, Collective, Look, Machine, Network, Problem, catalogue};
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ impl Situation<'_> {
         Ok(navigator)
     }
 
-    fn navigator(&self, asked: &Requirement, cluster: Cluster, ways: Vec<Way>, memory: &Memory) -> Navigator {
+    fn navigator(&self, asked: &Requirement, cluster: Cluster, ways: Ways, memory: &Memory) -> Navigator {
         let hysteresis = self.request.planning.hysteresis;
         let mut navigator = Navigator::new(self.glance.clone(), cluster, ways, *asked, hysteresis);
         navigator.learn(&memory.lessons);
@@ -169,7 +169,7 @@ impl Situation<'_> {
         &self,
         asked: &Requirement,
         cluster: Cluster,
-        ways: Vec<Way>,
+        ways: Ways,
         memory: &Memory,
         decision: &Decision,
     ) -> Result<(Navigator, String), Error> {
@@ -243,9 +243,9 @@ impl Situation<'_> {
     }
 
     /// Every way that is worth a look, and why the other algorithms are not.
-    fn ways(&self, cluster: &Cluster) -> Result<(Vec<Way>, Vec<Rejected>), Error> {
+    fn ways(&self, cluster: &Cluster) -> Result<(Ways, Vec<Rejected>), Error> {
         let workers = self.workers_to_choose(cluster)?;
-        let (mut ways, mut rejected) = (Vec::new(), Vec::new());
+        let (mut ways, mut rejected) = (Ways::default(), Vec::new());
         let given = self.request.parameters.given();
         let error = self.request.requirement(&self.choice.stop).error;
         for entry in catalogue() {
@@ -256,11 +256,20 @@ impl Situation<'_> {
             let named = self.request.algorithm.is_some() || self.algorithms.is_some();
             let unsuited = prior::unsuited(&self.glance, name, error).filter(|_| !named);
             let unused = given.iter().find(|(parameter, _)| !entry.parameters.contains(parameter));
-            let reason = unsuited.or(unused.map(|(_, flag)| format!("it has no {flag}")));
-            match reason {
-                Some(reason) => rejected.push(Rejected { name: name.to_owned(), reason }),
-                None => ways.extend(workers.iter().flat_map(|&workers| self.ways_on(name, workers))),
-            }
+            let reason = unused.map(|(_, flag)| format!("it has no {flag}"));
+            let here = || workers.iter().flat_map(|&workers| self.ways_on(name, workers));
+            let reason = match (reason, unsuited) {
+                (None, None) => {
+                    ways.whole.extend(here());
+                    continue;
+                }
+                (None, Some(unsuited)) if prior::leads(&self.glance, name) => {
+                    ways.leads.extend(here());
+                    format!("{unsuited}; it may only lead, for another to end the run")
+                }
+                (reason, unsuited) => unsuited.or(reason).unwrap_or_default(),
+            };
+            rejected.push(Rejected { name: name.to_owned(), reason });
         }
         Ok((ways, rejected))
     }

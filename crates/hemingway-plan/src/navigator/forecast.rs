@@ -1,12 +1,13 @@
 //! What is left of a run under each way.
 
+use super::relay::Part;
 use super::terrain::BURNT_IN;
 use super::{Belief, Navigator, Outlook, Present};
 use crate::distribution::deviations;
 use crate::{Candidate, Estimate, Risk};
 
 /// Half of a 90 % interval, in standard deviations.
-const TWENTIETH: f64 = 1.644_853_6;
+pub(super) const TWENTIETH: f64 = 1.644_853_6;
 /// A deadline or a budget is thought to be kept if it is kept in nine cases of ten: standard deviations to that.
 const SURE: f64 = 1.281_551_6;
 /// A goal is met within a round, which is then made to its end.
@@ -28,6 +29,7 @@ pub(super) fn on_average(forecast: &Forecast) -> f64 {
 }
 
 /// What is left of the run if it goes this way from here, a switch to it included.
+#[derive(Debug)]
 pub(super) struct Forecast {
     pub way: usize,
     /// Rounds to the goal, or in the time.
@@ -45,6 +47,8 @@ pub(super) struct Forecast {
     pub cost: f64,
     /// Whether deadline and budget are thought to be kept.
     pub keeps: bool,
+    /// Its part in a run of two ways, as the first or as the second.
+    pub parts: Option<[Part; 2]>,
 }
 
 impl Navigator {
@@ -75,6 +79,7 @@ impl Navigator {
                     deviation,
                     cost,
                     keeps,
+                    parts: None,
                 }
             }
             _ => {
@@ -97,6 +102,7 @@ impl Navigator {
                     deviation,
                     cost,
                     keeps,
+                    parts: None,
                 }
             }
         }
@@ -123,7 +129,7 @@ impl Navigator {
     }
 
     /// Seconds before the first round counts: the switch, and what the solver needs to find its feet.
-    fn begin_seconds(&self, way: usize, next_round: f64) -> f64 {
+    pub(super) fn begin_seconds(&self, way: usize, next_round: f64) -> f64 {
         let Outlook { switch, way: to, .. } = &self.outlooks[way];
         let reading = self.reading(to.workers);
         match self.present.way {
@@ -146,7 +152,12 @@ impl Navigator {
             return (at(end) - at(progress.min(end))).max(0.0);
         }
         let first = at(BURNT_IN);
-        (first - made).max(ALMOST * first) + at(end) - first
+        self.left_of(first, made) + at(end) - first
+    }
+
+    /// What is left of the rounds to a tenth once some are made.
+    pub(super) fn left_of(&self, first: f64, made: f64) -> f64 {
+        (first - made).max(ALMOST * first)
     }
 
     /// The rounds that count for a way which makes nothing of what was reached before it began.
@@ -178,7 +189,7 @@ impl Navigator {
 
     /// By how much a way is held to be slower than in the middle, in the logarithm. A run that turns out to be slow is
     /// left, so on average it is not as slow as the average of what is believed of its way.
-    fn caution(&self, deviation: f64) -> f64 {
+    pub(super) fn caution(&self, deviation: f64) -> f64 {
         match self.asked.risk {
             Risk::Expected => 0.0,
             Risk::Quantile(share) => deviations(share) * deviation,

@@ -15,6 +15,7 @@
 mod belief;
 mod forecast;
 mod pace;
+mod relay;
 mod terrain;
 mod way;
 
@@ -27,7 +28,7 @@ use pace::{Pace, seconds_per_round};
 use terrain::{BURNT_IN, Grid, Outlook};
 
 pub use terrain::Terrain;
-pub use way::{Leg, Lesson, Plan, Seen, Switch, Way};
+pub use way::{Leg, Lesson, Plan, Seen, Switch, Way, Ways};
 
 /// A stretch of a run teaches something once it is so long, in e-folds of the error.
 const STRETCH: f64 = 0.5;
@@ -94,14 +95,17 @@ impl Navigator {
     pub fn new(
         glance: Glance,
         cluster: Cluster,
-        ways: Vec<Way>,
+        ways: impl Into<Ways>,
         asked: Requirement,
         hysteresis: f64,
     ) -> Navigator {
         let terrain = Terrain { glance, cluster };
         let grid = Grid::to(asked.error);
-        let outlooks: Vec<Outlook> =
-            ways.into_iter().filter_map(|way| Outlook::of(&terrain, way, &grid)).collect();
+        let outlook = |way: Way| Outlook::of(&terrain, way, &grid);
+        let Ways { whole, leads } = ways.into();
+        let leads = leads.into_iter().filter_map(outlook).filter(|outlook| outlook.leads);
+        let leads = leads.map(|outlook| Outlook { only_leads: true, ..outlook });
+        let outlooks: Vec<Outlook> = whole.into_iter().filter_map(outlook).chain(leads).collect();
         let belief = Belief::before(outlooks.iter().map(|outlook| (&outlook.way, outlook.deviation)));
         Navigator {
             asked,
@@ -228,6 +232,9 @@ impl Navigator {
             (None, Some(quickest)) => (None, quickest),
             (None, None) => (None, best),
         };
+        if let Some(relay) = self.relay_instead_of(then, &forecasts).filter(|_| takes > SMALL) {
+            return Some(self.told_in_two(&relay));
+        }
         let alone = self.told(&self.candidate(then));
         Some(trial.map_or(alone.clone(), |trial| self.told_after(trial, alone)))
     }
@@ -241,7 +248,9 @@ impl Navigator {
 
     /// Each way by itself from the present error to the goal, or to the deadline.
     pub fn candidates(&self) -> Vec<Candidate> {
-        self.forecasts().into_iter().map(|forecast| self.candidate(&forecast)).collect()
+        let forecasts = self.forecasts().into_iter();
+        let complete = forecasts.filter(|forecast| !self.outlooks[forecast.way].only_leads);
+        complete.map(|forecast| self.candidate(&forecast)).collect()
     }
 
     /// Whether to go on otherwise.
@@ -250,19 +259,22 @@ impl Navigator {
         let belief = self.believed();
         let forecasts = self.forecasts();
         let stay = forecasts.iter().find(|forecast| forecast.way == present)?;
+        // It may be meant to be left later.
+        let in_two = self.relay_from(stay, &forecasts).map_or(f64::INFINITY, |relay| relay.cost());
+        let staying = stay.cost.min(in_two);
         let led_to = |other: &&Forecast| other.way != present && self.outlooks[other.way].way.can_take_over();
         let better = forecasts.iter().filter(led_to).filter_map(|other| {
             let reluctance = RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
-            let gain = stay.cost.ln() - other.cost.ln();
+            let gain = staying.ln() - other.cost.ln();
             let doubt = belief.difference(stay.way, other.way).hypot(self.paces[other.way].doubt());
             let needed = (1.0 + self.hysteresis * reluctance).ln();
             let probable = gain - needed >= CHANCE * doubt;
-            (probable && (other.keeps || !stay.keeps)).then_some((gain, other))
+            (probable && (other.keeps || !stay.keeps)).then_some(other)
         });
-        let (_, other) = better.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let other = better.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
         Some(Switch {
             reason: self.reason(&belief, stay, other),
-            gain_seconds: stay.seconds - other.seconds,
+            gain_seconds: staying.min(stay.seconds) - other.seconds,
             to: self.outlooks[other.way].way.clone(),
         })
     }
@@ -356,8 +368,15 @@ impl Navigator {
             Some(_) => self.grid.end(),
             None => begin + BURNT_IN,
         };
-        let per_round = |way: usize, end: f64| seconds[way] * self.of_a_first_round(way, begin, end);
-        let forecast = |way: usize| self.forecast(way, &belief, per_round(way, end), per_round(way, begin));
+        let forecast = |way: usize| {
+            let per_round = |from: f64, to: f64| seconds[way] * self.of_a_first_round(way, from, to);
+            let alone = self.forecast(way, &belief, per_round(begin, end), per_round(begin, begin));
+            let whole = Forecast { parts: self.parts(way, &belief, per_round), ..alone };
+            match self.outlooks[way].only_leads {
+                true => Forecast { cost: f64::INFINITY, seconds: f64::INFINITY, keeps: false, ..whole },
+                false => whole,
+            }
+        };
         (0..self.outlooks.len()).map(forecast).collect()
     }
 
@@ -381,6 +400,12 @@ impl Navigator {
             _ => String::new(),
         };
         match self.asked.error {
+            Some(error) if stay.seconds.is_infinite() => format!(
+                "{} is predicted to take {:.3} s from here to an error of {error:e}; {} was only to lead",
+                name(other),
+                other.seconds,
+                name(stay),
+            ),
             Some(error) => format!(
                 "{} is predicted to take {:.3} s from here to an error of {error:e}, {}{because} {:.3} s",
                 name(other),

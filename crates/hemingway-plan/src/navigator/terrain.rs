@@ -12,7 +12,7 @@ use crate::{Glance, prior};
 /// The error before the first round.
 const FIRST_ROUND: f64 = 1.0;
 /// Where the prior of rounds begins,
-const TENTH: f64 = 0.1;
+pub(super) const TENTH: f64 = 0.1;
 /// in progress.
 pub(super) const BURNT_IN: f64 = std::f64::consts::LN_10;
 /// Nodes of the grid.
@@ -79,6 +79,10 @@ pub(super) struct Outlook {
     pub price: Option<f64>,
     /// Whether it makes nothing of what was reached before.
     pub begins_anew: bool,
+    /// Whether it may go first, for another to end the run,
+    pub leads: bool,
+    /// and for nothing else.
+    pub only_leads: bool,
 }
 
 impl Outlook {
@@ -103,7 +107,7 @@ impl Outlook {
             most
         });
         let rounds: Vec<f64> = rounds.collect();
-        let settles = per_round(TENTH)? < seconds;
+        let settles = per_round(grid.smallest())? < seconds;
         let of_first = |error: f64| match settles {
             true => per_round(error).unwrap_or(seconds) / seconds,
             false => 1.0,
@@ -129,6 +133,8 @@ impl Outlook {
             switch: terrain.switch_seconds(&way),
             price: terrain.cluster.price_per_second(way.workers),
             begins_anew: way.algorithm == "newton" && terrain.glance.loss == Loss::Hinge,
+            leads: prior::leads(&terrain.glance, &way.algorithm),
+            only_leads: false,
             way,
         })
     }

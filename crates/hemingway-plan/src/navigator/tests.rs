@@ -307,3 +307,91 @@ fn first_rounds_that_visit_every_row_do_not_make_later_ones_long() {
     let left = navigator.forecasts()[0].seconds;
     assert!(left < 1.1 * foretold, "{foretold} s were foretold, {left} s are left");
 }
+
+/// Duals alone end runs on a hinge here; gradients may lead.
+fn led(loss: Loss, error: f64) -> Navigator {
+    let ways = Ways { whole: ways(&["cocoa"]), leads: ways(&["l-bfgs"]) };
+    Navigator::new(glance(loss), cluster(), ways, goal(error), 0.05)
+}
+
+#[test]
+fn gradients_of_many_lead_where_duals_of_one_take_long_to_come_near() {
+    let mut navigator = led(Loss::Hinge, 1e-3);
+    let alone = navigator.plan().unwrap().seconds.unwrap().mean;
+    let plan = navigator.plan_to_adapt().unwrap();
+    let [lead, then] = plan.path.as_slice() else { panic!("{:?}", plan.path) };
+    assert_eq!((lead.way.algorithm.as_str(), then.way.algorithm.as_str()), ("l-bfgs", "cocoa"));
+    assert_eq!((lead.until_error, then.until_error), (0.1, 1e-3));
+    let Estimate { low, mean, high } = plan.seconds.unwrap();
+    assert!(low < mean && mean < high && mean < alone, "{mean} s, {alone} s alone");
+    // The lead is kept until a tenth, as long as it does as foretold, and left there.
+    navigator.begin(&lead.way);
+    let rounds =
+        crate::prior::rounds_to(&glance(Loss::Hinge), "l-bfgs", lead.way.workers, 1.0, 0.1).unwrap().mean;
+    let outlook = navigator.outlooks.iter().find(|outlook| outlook.way == lead.way).unwrap().clone();
+    let mut seen = Seen { rounds: 0, seconds: 0.0, error: f64::INFINITY };
+    while (seen.rounds as f64) < rounds - 1.0 {
+        (seen.rounds, seen.seconds) = (seen.rounds + 1, seen.seconds + outlook.seconds);
+        navigator.see(&seen);
+        assert_eq!(navigator.advise(), None, "after {} of {rounds} rounds", seen.rounds);
+    }
+    navigator.see(&Seen { rounds: seen.rounds + 1, seconds: seen.seconds + outlook.seconds, error: 0.09 });
+    let switch = navigator.advise().unwrap();
+    assert_eq!(switch.to, then.way);
+    assert!(switch.reason.contains("only to lead") && !switch.reason.contains("inf"), "{}", switch.reason);
+}
+
+#[test]
+fn who_only_leads_is_no_choice_by_itself() {
+    let navigator = led(Loss::Hinge, 1e-3);
+    assert!(navigator.candidates().iter().all(|candidate| candidate.algorithm == "cocoa"));
+    // A loss without a corner has no such leads.
+    let smooth = led(Loss::Logistic, 1e-3);
+    assert!(smooth.outlooks.iter().all(|outlook| outlook.way.algorithm == "cocoa"));
+    // One that takes over at a tenth has nothing left to do for a goal before that.
+    assert_eq!(led(Loss::Hinge, 0.2).plan_to_adapt().unwrap().path.len(), 1);
+}
+
+#[test]
+fn a_lead_that_does_not_come_near_is_left() {
+    let mut navigator = led(Loss::Hinge, 1e-3);
+    let lead = navigator.plan_to_adapt().unwrap().first;
+    navigator.begin(&lead);
+    let outlook = navigator.outlooks.iter().find(|outlook| outlook.way == lead).unwrap().clone();
+    let left = (1..=10_000).find(|&rounds| {
+        let seconds = rounds as f64 * outlook.seconds;
+        navigator.see(&Seen { rounds, seconds, error: f64::INFINITY });
+        navigator.advise().is_some()
+    });
+    let alone = navigator.plan().unwrap().seconds.unwrap().mean;
+    let wasted = left.expect("it is never left") as f64 * outlook.seconds;
+    assert!(wasted < 2.0 * alone, "{wasted} s were spent on it, the other way takes {alone} s");
+}
+
+#[test]
+fn rounds_that_get_shorter_only_near_the_goal_are_foretold_to() {
+    // At a tenth all rows are still visited, at the goal many are settled.
+    let glance = Glance {
+        rows: 50_000,
+        features: 300,
+        nonzeros: 580_000,
+        mean_squared_norm: 11.4,
+        largest_squared_norm: 114.0,
+        common: 0.05,
+        unevenness: 2.0,
+        rare_share: 0.03,
+        ..glance(Loss::Logistic)
+    };
+    let seconds =
+        |error: f64| crate::prior::seconds_per_round(&glance, "cocoa", 1, 1.0, error, &cluster()).unwrap();
+    assert!(
+        seconds(0.1) == seconds(1.0) && seconds(1e-4) < 0.8 * seconds(1.0),
+        "{} {} {}",
+        seconds(1.0),
+        seconds(0.1),
+        seconds(1e-4)
+    );
+    let alone = vec![Way { algorithm: "cocoa".to_owned(), workers: 1, passes: 1.0 }];
+    let forecast = &Navigator::new(glance.clone(), cluster(), alone, goal(1e-4), 0.05).forecasts()[0];
+    assert!(forecast.seconds < 0.85 * (forecast.rounds + 0.5) * seconds(1.0), "{forecast:?}");
+}

@@ -41,6 +41,11 @@ impl Way {
         family(self) == family(other)
     }
 
+    /// Whether it climbs the dual.
+    pub(super) fn is_dual(&self) -> bool {
+        matches!(self.algorithm.as_str(), "cocoa" | "cocoa-plus")
+    }
+
     /// Whether it may take over from another way. Stochastic steps begin long and would undo what was reached.
     pub(super) fn can_take_over(&self) -> bool {
         !matches!(self.algorithm.as_str(), "local-sgd" | "minibatch-sgd" | "gradient-descent")
@@ -53,6 +58,21 @@ impl Way {
             "l-bfgs" => 3.0,
             _ => 1.0,
         }
+    }
+}
+
+/// Ways to choose from.
+#[derive(Debug, Clone, Default)]
+pub struct Ways {
+    /// Those that a run may keep to.
+    pub whole: Vec<Way>,
+    /// Those that it may only begin with.
+    pub leads: Vec<Way>,
+}
+
+impl From<Vec<Way>> for Ways {
+    fn from(whole: Vec<Way>) -> Ways {
+        Ways { whole, leads: Vec::new() }
     }
 }
 

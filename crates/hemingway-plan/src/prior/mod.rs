@@ -4,7 +4,7 @@
 //!   data (`bench/prior`), with intervals as wide as its errors on real sources that it had not seen.
 //! - [`seconds_per_round`]: how long a round takes on a cluster. No regression: the work that the trainer meters, and
 //!   the cost of its sums.
-//! - [`unsuited`]: why an algorithm need not be considered at all.
+//! - [`unsuited`]: why an algorithm need not be considered at all; [`leads`]: whether it may still go first.
 //!
 //! A prior decides what is tried first. As soon as there are runs, the models of this crate know better.
 
@@ -18,7 +18,7 @@ mod unsuited;
 pub use glance::Glance;
 pub use rounds::{Rounds, rounds_to};
 pub use seconds::seconds_per_round;
-pub use unsuited::unsuited;
+pub use unsuited::{leads, unsuited};
 
 #[cfg(test)]
 mod tests;

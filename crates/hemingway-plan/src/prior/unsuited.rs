@@ -13,6 +13,12 @@ const MOST_FEATURES_OF_NEWTON: usize = 2000;
 /// Subgradients come to larger errors than this as gradients do.
 const CORNERS_MATTER: f64 = 3e-3;
 
+/// Whether an algorithm is worth its first rounds, be it suited to the rest or not: gradients of a hinge soon tell which
+/// rows are on which side of their corner.
+pub fn leads(glance: &Glance, algorithm: &str) -> bool {
+    glance.loss == Loss::Hinge && algorithm == "l-bfgs"
+}
+
 /// Why an algorithm is not worth trying on this data for this error, if it is not. Nothing is held against unknown names.
 pub fn unsuited(glance: &Glance, algorithm: &str, error: Option<f64>) -> Option<String> {
     let hinge = glance.loss == Loss::Hinge;
