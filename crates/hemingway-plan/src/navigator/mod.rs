@@ -263,13 +263,13 @@ impl Navigator {
         let in_two = self.relay_from(stay, &forecasts).map_or(f64::INFINITY, |relay| relay.cost());
         let staying = stay.cost.min(in_two);
         let led_to = |other: &&Forecast| other.way != present && self.outlooks[other.way].way.can_take_over();
-        let better = forecasts.iter().filter(led_to).filter_map(|other| {
+        let better = forecasts.iter().filter(led_to).filter(|other| {
             let reluctance = RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
             let gain = staying.ln() - other.cost.ln();
             let doubt = belief.difference(stay.way, other.way).hypot(self.paces[other.way].doubt());
             let needed = (1.0 + self.hysteresis * reluctance).ln();
             let probable = gain - needed >= CHANCE * doubt;
-            (probable && (other.keeps || !stay.keeps)).then_some(other)
+            probable && (other.keeps || !stay.keeps)
         });
         let other = better.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
         Some(Switch {
