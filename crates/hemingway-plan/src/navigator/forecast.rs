@@ -170,7 +170,7 @@ impl Navigator {
         }
     }
 
-    /// The error after so many rounds. Ways that learn curvature have nothing to show before they have learnt it.
+    /// The error after so many rounds. Newton's are few and long, and have nothing to show before the end is near.
     pub(super) fn error_after(
         &self,
         way: usize,
@@ -181,10 +181,24 @@ impl Navigator {
     ) -> f64 {
         let Outlook { rounds: curve, way: how, .. } = &self.outlooks[way];
         let factor = (-belief.mean[way] - deviations * belief.deviation(way)).exp();
-        let before = self.made_anew(way).map_or(self.grid.at(curve, from), |made| made * factor);
+        let before = match self.made_anew(way) {
+            Some(made) => made * factor,
+            None => self.grid.at(curve, from).max(self.made_before_a_tenth(way) * factor),
+        };
         let reached = self.grid.inverse(curve, before + rounds * factor);
-        let shows = how.is_steady() || reached >= BURNT_IN;
+        let shows = how.algorithm != "newton" || reached >= BURNT_IN;
         (-if shows { reached.max(from) } else { from }).exp()
+    }
+
+    /// The rounds that count though they have not shown in the error: until that is a tenth a run says little of where it
+    /// is. Nobody relies on that who makes nothing of what others reached: if it is late, all is lost.
+    fn made_before_a_tenth(&self, way: usize) -> f64 {
+        let Present { way: present, progress, made, .. } = self.present;
+        let Outlook { rounds, begins_anew, .. } = &self.outlooks[way];
+        match present == Some(way) && progress < BURNT_IN && !begins_anew {
+            true => made.min((1.0 - ALMOST) * self.grid.at(rounds, BURNT_IN)),
+            false => 0.0,
+        }
     }
 
     /// By how much a way is held to be slower than in the middle, in the logarithm. A run that turns out to be slow is

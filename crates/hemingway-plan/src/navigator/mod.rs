@@ -7,6 +7,7 @@
 //! - `belief`: how far the prior's rounds are off on this data, learnt while running.
 //! - `pace`: seconds of a round, likewise.
 //! - `forecast`: what is left of the run under each way, with its doubt.
+//! - `relay`: a run of two ways, the one quick to come near, the other quick to arrive.
 //!
 //! A run does not wander. A switch has to gain a share of the time that is left, the more the more switches there were,
 //! and it has to do so with a good chance, not just in the middle of what is believed: of many ways whose priors are off

@@ -395,3 +395,26 @@ fn rounds_that_get_shorter_only_near_the_goal_are_foretold_to() {
     let forecast = &Navigator::new(glance.clone(), cluster(), alone, goal(1e-4), 0.05).forecasts()[0];
     assert!(forecast.seconds < 0.85 * (forecast.rounds + 0.5) * seconds(1.0), "{forecast:?}");
 }
+
+#[test]
+fn rounds_that_do_not_show_yet_count_before_a_deadline() {
+    let newton = |workers| Way { algorithm: "newton".to_owned(), workers, passes: 1.0 };
+    let whole = navigator(goal(1e-3)).candidates().into_iter();
+    let seconds =
+        whole.filter(|way| way.algorithm == "newton" && way.workers == 16).find_map(|way| way.seconds);
+    let within = Requirement { within: Some(seconds.unwrap().mean), ..Requirement::default() };
+    let mut navigator = navigator(within);
+    navigator.begin(&newton(16));
+    let outlook = navigator.outlooks.iter().find(|outlook| outlook.way == newton(16)).unwrap().clone();
+    let foretold = |navigator: &Navigator| {
+        let forecasts = navigator.forecasts();
+        forecasts.iter().find(|forecast| navigator.outlooks[forecast.way].way == newton(16)).unwrap().error
+    };
+    let before = foretold(&navigator);
+    assert!(before < 1e-2, "an error of {before:e} at the deadline");
+    for rounds in 1..=2 {
+        navigator.see(&Seen { rounds, seconds: rounds as f64 * outlook.seconds, error: 1.0 });
+    }
+    let after = foretold(&navigator);
+    assert!(after < 3.0 * before, "{before:e} was foretold, after two rounds {after:e}");
+}
