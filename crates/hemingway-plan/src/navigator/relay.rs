@@ -89,11 +89,12 @@ impl Navigator {
         relays.min_by(|a, b| a.cost().total_cmp(&b.cost()))
     }
 
-    /// The best of all, if it gains something over this way alone.
+    /// The best of all, if it gains something over this way alone. Leads on many machines are not for small budgets.
     pub(super) fn relay_instead_of<'a>(&self, alone: &Forecast, all: &'a [Forecast]) -> Option<Relay<'a>> {
         let relays = all.iter().filter_map(|lead| self.relay_from(lead, all));
         let best = relays.min_by(|a, b| a.if_slow().total_cmp(&b.if_slow()))?;
-        (best.if_slow() * (1.0 + self.hysteresis) < alone.cost).then_some(best)
+        let gains = best.if_slow() * (1.0 + self.hysteresis) < alone.cost;
+        (gains && best.then.keeps && self.asked.budget.is_none()).then_some(best)
     }
 
     fn relay_of<'a>(&self, lead: &'a Forecast, then: &'a Forecast) -> Option<Relay<'a>> {
