@@ -7,7 +7,7 @@
 use crate::Estimate;
 
 /// Standard deviations from the middle to one outcome in twenty.
-const TWENTIETH: f64 = 1.644_853_6;
+pub(crate) const TWENTIETH: f64 = 1.644_853_6;
 
 impl Estimate {
     /// What a share of outcomes, from 0 to 1, stays below.

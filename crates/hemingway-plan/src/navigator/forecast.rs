@@ -3,11 +3,9 @@
 use super::relay::Part;
 use super::terrain::BURNT_IN;
 use super::{Belief, Navigator, Outlook, Present};
-use crate::distribution::deviations;
+use crate::distribution::{TWENTIETH, deviations};
 use crate::{Candidate, Estimate, Risk};
 
-/// Half of a 90 % interval, in standard deviations.
-pub(super) const TWENTIETH: f64 = 1.644_853_6;
 /// A deadline or a budget is thought to be kept if it is kept in nine cases of ten: standard deviations to that.
 const SURE: f64 = 1.281_551_6;
 /// A goal is met within a round, which is then made to its end.
@@ -26,6 +24,11 @@ const LATE_TO_SHOW: f64 = 0.7;
 pub(super) fn on_average(forecast: &Forecast) -> f64 {
     let deviation = forecast.deviation.min(1.0);
     forecast.cost * (0.5 * deviation * deviation).exp()
+}
+
+/// What is left of the rounds to a tenth once some are made.
+pub(super) fn left_of(first: f64, made: f64) -> f64 {
+    (first - made).max(ALMOST * first)
 }
 
 /// What is left of the run if it goes this way from here, a switch to it included.
@@ -152,12 +155,7 @@ impl Navigator {
             return (at(end) - at(progress.min(end))).max(0.0);
         }
         let first = at(BURNT_IN);
-        self.left_of(first, made) + at(end) - first
-    }
-
-    /// What is left of the rounds to a tenth once some are made.
-    pub(super) fn left_of(&self, first: f64, made: f64) -> f64 {
-        (first - made).max(ALMOST * first)
+        left_of(first, made) + at(end) - first
     }
 
     /// The rounds that count for a way which makes nothing of what was reached before it began.
@@ -170,7 +168,7 @@ impl Navigator {
         }
     }
 
-    /// The error after so many rounds. Newton's are few and long, and have nothing to show before the end is near.
+    /// The error after so many rounds.
     pub(super) fn error_after(
         &self,
         way: usize,
@@ -186,7 +184,7 @@ impl Navigator {
             None => self.grid.at(curve, from).max(self.made_before_a_tenth(way) * factor),
         };
         let reached = self.grid.inverse(curve, before + rounds * factor);
-        let shows = how.algorithm != "newton" || reached >= BURNT_IN;
+        let shows = !how.shows_late() || reached >= BURNT_IN;
         (-if shows { reached.max(from) } else { from }).exp()
     }
 

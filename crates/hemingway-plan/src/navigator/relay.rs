@@ -4,10 +4,11 @@
 //! but hardly prove them; one worker with duals proves them soon, but takes long to find them.
 
 use super::belief::Belief;
-use super::forecast::{Forecast, TWENTIETH};
+use super::forecast::{Forecast, left_of};
 use super::terrain::{BURNT_IN, TENTH};
-use super::{Leg, Navigator, Plan, Present};
+use super::{Leg, Navigator, Plan, Present, Way};
 use crate::Estimate;
+use crate::distribution::TWENTIETH;
 
 /// However few rounds it was foretold, a lead may take so many.
 const LEAST_ALLOWED: f64 = 10.0;
@@ -74,7 +75,7 @@ impl Navigator {
             cost: (begin + rounds * seconds(from, to)) * caution,
         };
         let early =
-            if present == Some(way) { self.left_of(at(BURNT_IN), made) } else { at(BURNT_IN) - at(progress) };
+            if present == Some(way) { left_of(at(BURNT_IN), made) } else { at(BURNT_IN) - at(progress) };
         let late = if outlook.begins_anew { at(end) } else { at(end) - at(BURNT_IN) };
         let settling = outlook.way.rounds_to_settle_in() * seconds(BURNT_IN, BURNT_IN);
         Some([
@@ -107,7 +108,7 @@ impl Navigator {
     pub(super) fn told_in_two(&self, relay: &Relay) -> Plan {
         let [first, then] = [relay.lead, relay.then].map(|forecast| &self.outlooks[forecast.way]);
         let [early, late] = relay.parts;
-        let leg = |way: &super::Way, until_error: f64| Leg { way: way.clone(), until_error };
+        let leg = |way: &Way, until_error: f64| Leg { way: way.clone(), until_error };
         Plan {
             first: first.way.clone(),
             path: vec![leg(&first.way, TENTH), leg(&then.way, self.asked.error.unwrap_or(0.0))],

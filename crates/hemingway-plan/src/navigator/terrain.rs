@@ -7,6 +7,7 @@
 use hemingway_train::{Cluster, Loss, Machine, Work};
 
 use super::Way;
+use crate::distribution::TWENTIETH;
 use crate::{Glance, prior};
 
 /// The error before the first round.
@@ -19,8 +20,6 @@ pub(super) const BURNT_IN: f64 = std::f64::consts::LN_10;
 const NODES: usize = 41;
 /// The smallest error of interest where none is asked for.
 const SMALLEST: f64 = 1e-6;
-/// Standard deviations from the middle to one outcome in twenty.
-const TWENTIETH: f64 = 1.644_853_6;
 
 /// A problem and the machines to train it on.
 #[derive(Debug, Clone)]

@@ -326,8 +326,10 @@ fn gradients_of_many_lead_where_duals_of_one_take_long_to_come_near() {
     assert!(low < mean && mean < high && mean < alone, "{mean} s, {alone} s alone");
     // The lead is kept until a tenth, as long as it does as foretold, and left there.
     navigator.begin(&lead.way);
-    let rounds =
-        crate::prior::rounds_to(&glance(Loss::Hinge), "l-bfgs", lead.way.workers, 1.0, 0.1).unwrap().mean;
+    let rounds = crate::prior::Rounds::of(&glance(Loss::Hinge), "l-bfgs", lead.way.workers, 1.0)
+        .and_then(|rounds| rounds.to(0.1))
+        .unwrap()
+        .mean;
     let outlook = navigator.outlooks.iter().find(|outlook| outlook.way == lead.way).unwrap().clone();
     let mut seen = Seen { rounds: 0, seconds: 0.0, error: f64::INFINITY };
     while (seen.rounds as f64) < rounds - 1.0 {

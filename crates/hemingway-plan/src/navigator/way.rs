@@ -33,6 +33,11 @@ impl Way {
         !matches!(self.algorithm.as_str(), "l-bfgs" | "newton")
     }
 
+    /// Whether its rounds are few and long, with nothing to show before the end is near.
+    pub(super) fn shows_late(&self) -> bool {
+        self.algorithm == "newton"
+    }
+
     /// Whether what one shows is true of the other.
     pub(super) fn is_kin_of(&self, other: &Way) -> bool {
         let family = |way: &Way| {

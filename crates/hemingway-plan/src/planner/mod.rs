@@ -7,11 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Estimate;
+use crate::distribution::TWENTIETH;
 
 /// A deadline or a budget is thought to be kept if it is kept in this share of cases.
 const SURE: f64 = 0.9;
-/// The share of a normal distribution's cases that an interval holds is 90 %; its half in standard deviations.
-const TWENTIETH: f64 = 1.644_853_6;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! What a planner knows before anything has run: priors from what the data shows at a glance.
 //!
-//! - [`rounds_to`]: how many rounds a certified error takes. A regression on simulated runs over real and generated
+//! - [`Rounds`]: how many rounds a certified error takes. A regression on simulated runs over real and generated
 //!   data (`bench/prior`), with intervals as wide as its errors on real sources that it had not seen.
 //! - [`seconds_per_round`]: how long a round takes on a cluster. No regression: the work that the trainer meters, and
 //!   the cost of its sums.
@@ -16,7 +16,7 @@ mod terms;
 mod unsuited;
 
 pub use glance::Glance;
-pub use rounds::{Rounds, rounds_to};
+pub use rounds::Rounds;
 pub use seconds::seconds_per_round;
 pub use unsuited::{leads, unsuited};
 

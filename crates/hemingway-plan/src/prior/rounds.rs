@@ -16,18 +16,7 @@ const UNSEEN: f64 = 0.25;
 /// Nobody waits for more rounds than this.
 const MOST_ROUNDS: f64 = 1e7;
 
-/// Rounds until the certified relative error is `error`, with a log-normal 90 % interval; see [`Rounds`].
-pub fn rounds_to(
-    glance: &Glance,
-    algorithm: &str,
-    workers: usize,
-    passes: f64,
-    error: f64,
-) -> Option<Estimate> {
-    Rounds::of(glance, algorithm, workers, passes)?.to(error)
-}
-
-/// The rounds that a method takes to any error. Their logarithm is linear in ln 1/ε.
+/// The rounds that a method takes to any certified relative error. Their logarithm is linear in ln 1/ε.
 #[derive(Debug, Clone, Copy)]
 pub struct Rounds {
     start: f64,
@@ -64,7 +53,8 @@ impl Rounds {
         })
     }
 
-    /// Nothing is said of goals that cannot be met, and where even the middle is beyond what anybody would wait for.
+    /// Rounds until the error is `error`, with a log-normal 90 % interval. Nothing is said of goals that cannot be met, and
+    /// where even the middle is beyond what anybody would wait for.
     pub fn to(&self, error: f64) -> Option<Estimate> {
         if !(error > 0.0 && error.is_finite()) {
             return None;

@@ -57,6 +57,10 @@ fn example(loss: Loss) -> Glance {
     }
 }
 
+fn rounds_to(glance: &Glance, algorithm: &str, workers: usize, passes: f64, error: f64) -> Option<Estimate> {
+    Rounds::of(glance, algorithm, workers, passes)?.to(error)
+}
+
 fn middle(sizes: &mut [f64]) -> f64 {
     sizes.sort_by(f64::total_cmp);
     sizes[sizes.len() / 2]
