@@ -44,13 +44,22 @@ pub fn number(value: f64) -> String {
 
 /// A length of time with the unit that suits it.
 pub fn duration(seconds: f64) -> String {
+    // Rounded first, so that there are no 60 seconds in a minute.
+    let parted = |whole: f64| ((whole / 60.0).floor(), whole % 60.0);
     match seconds {
+        s if 0.0 < s && s < 5e-7 => format!("{:.0} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
         s if s < 120.0 => format!("{s:.1} s"),
-        s if s < 7200.0 => format!("{:.0} min {:.0} s", (s / 60.0).floor(), s % 60.0),
-        s => format!("{:.0} h {:.0} min", (s / 3600.0).floor(), (s % 3600.0) / 60.0),
+        s if s < 7200.0 => {
+            let (minutes, seconds) = parted(s.round());
+            format!("{minutes:.0} min {seconds:.0} s")
+        }
+        s => {
+            let (hours, minutes) = parted((s / 60.0).round());
+            format!("{hours:.0} h {minutes:.0} min")
+        }
     }
 }
 
@@ -114,6 +123,8 @@ mod tests {
             ["0.0878121", "12.5000", "1.00000e-9"]
         );
         assert_eq!([duration(0.42), duration(2.347), duration(200.0)], ["420 ms", "2.35 s", "3 min 20 s"]);
+        assert_eq!([duration(1.3e-7), duration(0.0), duration(179.7)], ["130 ns", "0 µs", "3 min 0 s"]);
+        assert_eq!([duration(7_199.0), duration(10_799.0)], ["119 min 59 s", "3 h 0 min"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
     }

@@ -2,7 +2,7 @@
 
 use super::{Shape, Tally, Visit};
 
-/// See [`Loss::Hinge`].
+/// See [`Loss::Hinge`](super::Loss::Hinge).
 #[derive(Clone, Copy)]
 pub struct Hinge;
 

@@ -3,7 +3,7 @@
 use super::{BLOCK, LANES, Shape, Tally, Visit};
 use crate::elementary::{exponential, logarithm};
 
-/// See [`Loss::Logistic`].
+/// See [`Loss::Logistic`](super::Loss::Logistic).
 #[derive(Clone, Copy)]
 pub struct Logistic;
 

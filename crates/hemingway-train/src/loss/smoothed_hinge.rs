@@ -2,7 +2,7 @@
 
 use super::{Shape, Tally, Visit};
 
-/// See [`Loss::SmoothedHinge`].
+/// See [`Loss::SmoothedHinge`](super::Loss::SmoothedHinge).
 #[derive(Clone, Copy)]
 pub struct SmoothedHinge;
 

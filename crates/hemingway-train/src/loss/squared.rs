@@ -2,7 +2,7 @@
 
 use super::{Shape, Tally, Visit};
 
-/// See [`Loss::Squared`].
+/// See [`Loss::Squared`](super::Loss::Squared).
 #[derive(Clone, Copy)]
 pub struct Squared;
 
