@@ -47,7 +47,6 @@ pub fn duration(seconds: f64) -> String {
     // Rounded first, so that there are no 60 seconds in a minute.
     let parted = |whole: f64| ((whole / 60.0).floor(), whole % 60.0);
     match seconds {
-        s if 0.0 < s && s < 5e-7 => format!("{:.0} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
@@ -123,7 +122,7 @@ mod tests {
             ["0.0878121", "12.5000", "1.00000e-9"]
         );
         assert_eq!([duration(0.42), duration(2.347), duration(200.0)], ["420 ms", "2.35 s", "3 min 20 s"]);
-        assert_eq!([duration(1.3e-7), duration(0.0), duration(179.7)], ["130 ns", "0 µs", "3 min 0 s"]);
+        assert_eq!([duration(2e-6), duration(179.7)], ["2 µs", "3 min 0 s"]);
         assert_eq!([duration(7_199.0), duration(10_799.0)], ["119 min 59 s", "3 h 0 min"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
