@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::Chunk;
+use crate::fingerprint::{Fingerprint, RowHash};
 use crate::labels::{Column, hopeless};
 use crate::{Dataset, Dense, Error, LoadOptions, Loaded, Matrix, Sparse};
 
@@ -27,6 +28,7 @@ pub(crate) struct Assembler<'a> {
     /// Lines appended so far, for messages.
     pub(crate) lines: usize,
     shape: Shape,
+    hash: RowHash,
     dropped: usize,
     storage: Storage,
 }
@@ -68,7 +70,16 @@ impl<'a> Assembler<'a> {
     /// No rows yet.
     pub(crate) fn new(file: &'a str, options: &'a LoadOptions, labels: Column) -> Assembler<'a> {
         let shape = Shape { columns: options.columns.unwrap_or(0), ..Shape::default() };
-        Assembler { file, options, labels, lines: 0, shape, dropped: 0, storage: Storage::empty() }
+        Assembler {
+            file,
+            options,
+            labels,
+            lines: 0,
+            shape,
+            hash: RowHash::default(),
+            dropped: 0,
+            storage: Storage::empty(),
+        }
     }
 
     /// Says whether the input turned out to have labels.
@@ -87,6 +98,7 @@ impl<'a> Assembler<'a> {
     pub(crate) fn append(&mut self, mut chunk: Chunk) -> Result<(), Error> {
         let first = self.shape.rows == 0;
         self.dropped += chunk.dropped;
+        self.hash = self.hash.above(chunk.hash);
         self.shape = self.shape.above(Shape {
             rows: chunk.rows(),
             columns: chunk.columns,
@@ -108,13 +120,22 @@ impl<'a> Assembler<'a> {
         self.shape
     }
 
-    /// The dataset, when all its rows were appended.
-    pub(crate) fn finish(self, format: &str) -> Result<Loaded, Error> {
-        let whole = self.shape;
-        self.finish_part(whole, format)
+    /// The hash of the rows appended so far.
+    pub(crate) fn hash(&self) -> RowHash {
+        self.hash
     }
 
-    /// The appended rows of a dataset that has the shape `whole`, which decides how they are stored.
+    /// The dataset, when all its rows were appended.
+    pub(crate) fn finish(self, format: &str) -> Result<Loaded, Error> {
+        let (whole, rows) = (self.shape, self.hash);
+        let mut loaded = self.finish_part(whole, format)?;
+        let targets = RowHash::of_targets(&loaded.dataset.targets);
+        loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
+        Ok(loaded)
+    }
+
+    /// The appended rows of a dataset that has the shape `whole`, which decides how they are stored. Its fingerprint is for
+    /// whoever knows all rows.
     pub(crate) fn finish_part(self, whole: Shape, format: &str) -> Result<Loaded, Error> {
         let file = self.file.to_string();
         if whole.rows == 0 {
@@ -126,7 +147,8 @@ impl<'a> Assembler<'a> {
         let dense = whole.density() >= DENSE_FROM;
         let (targets, labels) = self.labels.finish(self.file, self.options)?;
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
-        Ok(Loaded { dataset: Dataset { name: file, matrix, targets, labels }, dropped_values: self.dropped })
+        let dataset = Dataset { name: file, matrix, targets, labels, fingerprint: Fingerprint::default() };
+        Ok(Loaded { dataset, dropped_values: self.dropped })
     }
 }
 

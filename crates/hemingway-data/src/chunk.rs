@@ -1,5 +1,6 @@
 //! The rows parsed from one block of input.
 
+use crate::fingerprint::RowHash;
 use crate::labels::Column;
 
 /// Consecutive rows in sparse form, with their labels. Zeros are not kept.
@@ -16,6 +17,8 @@ pub(crate) struct Chunk {
     pub indices: Vec<u32>,
     pub values: Vec<f32>,
     pub labels: Column,
+    /// The hash of its rows.
+    pub hash: RowHash,
     limit: u32,
 }
 
@@ -30,6 +33,7 @@ impl Chunk {
             indices: Vec::with_capacity(capacity),
             values: Vec::with_capacity(capacity),
             labels,
+            hash: RowHash::default(),
             limit: limit.map_or(u32::MAX, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
         }
     }
@@ -54,6 +58,8 @@ impl Chunk {
     /// Ends the row being read.
     #[inline]
     pub(crate) fn end_row(&mut self) {
+        let begin = self.ends.last().copied().unwrap_or(0);
+        self.hash.push(&self.indices[begin..], &self.values[begin..]);
         self.ends.push(self.values.len());
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Matrix;
+use crate::{Fingerprint, Matrix};
 
 /// Examples ready for training.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,16 @@ pub struct Dataset {
     pub targets: Vec<f32>,
     /// What the targets stand for.
     pub labels: Labels,
+    /// What it contains. A worker's part has that of the whole.
+    pub fingerprint: Fingerprint,
+}
+
+impl Dataset {
+    /// A dataset of what is in memory.
+    pub fn new(name: impl Into<String>, matrix: Matrix, targets: Vec<f32>, labels: Labels) -> Dataset {
+        let fingerprint = Fingerprint::of(&matrix, &targets);
+        Dataset { name: name.into(), matrix, targets, labels, fingerprint }
+    }
 }
 
 /// What targets stand for.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Assembler, Filled, Shape};
+use crate::fingerprint::{Fingerprint, RowHash};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
 use crate::labels::{Class, Column, hopeless};
@@ -84,7 +85,7 @@ fn assemble(
     let mut assembler = Assembler::new(file, options, Column::for_options(options));
     let filled = fill(&mut assembler, together);
     let (filled, everyone) = exchange(together, filled, |filled| Findings::of(filled, &assembler))?;
-    finish(assembler, &filled, everyone, together.rank())
+    finish(assembler, &filled, everyone, together)
 }
 
 /// What a worker found in its rows that the others have to know.
@@ -93,6 +94,7 @@ struct Findings {
     first_row: usize,
     total_rows: usize,
     shape: Shape,
+    hash: RowHash,
     classes: Vec<Class>,
 }
 
@@ -103,6 +105,7 @@ impl Findings {
             first_row,
             total_rows,
             shape: assembler.shape(),
+            hash: assembler.hash(),
             classes: assembler.labels.classes().to_vec(),
         }
     }
@@ -113,15 +116,20 @@ fn finish(
     mut assembler: Assembler,
     filled: &Filled,
     everyone: Vec<Findings>,
-    rank: usize,
+    together: &mut dyn Together,
 ) -> Result<Part, Error> {
     let whole = whole(&everyone).ok_or_else(|| changed(assembler.file))?;
+    let rows = everyone.iter().fold(RowHash::default(), |above, part| above.above(part.hash));
     let classes = everyone.into_iter().map(|part| part.classes).collect();
-    assembler.labels = assembler.labels.among(classes, rank);
+    assembler.labels = assembler.labels.among(classes, together.rank());
     if let Some(error) = hopeless(&assembler.labels, assembler.file) {
         return Err(error);
     }
-    let dataset = assembler.finish_part(whole, filled.format)?.dataset;
+    let finished = assembler.finish_part(whole, filled.format).map(|loaded| loaded.dataset);
+    let (mut dataset, everyone) =
+        exchange(together, finished, |dataset| RowHash::of_targets(&dataset.targets))?;
+    let targets = everyone.into_iter().fold(RowHash::default(), RowHash::above);
+    dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
     let (first_row, total_rows, total_nonzeros) = (filled.first_row, whole.rows, whole.nonzeros);
     Ok(Part { dataset, first_row, total_rows, total_nonzeros })
 }

@@ -17,12 +17,8 @@ impl Dataset {
     pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
         let rows = self.sampled_rows(fraction, seed);
-        Dataset {
-            name: self.name.clone(),
-            matrix: self.matrix.select(&rows),
-            targets: rows.iter().map(|&row| self.targets[row]).collect(),
-            labels: self.labels.clone(),
-        }
+        let targets = rows.iter().map(|&row| self.targets[row]).collect();
+        Dataset::new(self.name.clone(), self.matrix.select(&rows), targets, self.labels.clone())
     }
 
     fn sampled_rows(&self, fraction: f64, seed: u64) -> Vec<usize> {

@@ -62,9 +62,11 @@ impl Transform {
     pub fn apply(&self, dataset: &mut Dataset) {
         if let Some(columns) = &self.columns {
             columns.apply(&mut dataset.matrix);
+            dataset.fingerprint = dataset.fingerprint.treated("standardised columns");
         }
         if self.rows {
             normalise_rows(&mut dataset.matrix);
+            dataset.fingerprint = dataset.fingerprint.treated("normalised rows");
         }
     }
 }
@@ -200,7 +202,7 @@ mod tests {
     use crate::Labels;
 
     fn dataset(matrix: Matrix) -> Dataset {
-        Dataset { name: "test".to_string(), matrix, targets: vec![], labels: Labels::Numbers }
+        Dataset::new("test", matrix, vec![], Labels::Numbers)
     }
 
     fn dense(columns: usize, values: &[f32]) -> Dataset {

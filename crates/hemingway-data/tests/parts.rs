@@ -73,7 +73,7 @@ fn joined(parts: &[Part]) -> Dataset {
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
     let targets = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
-    Dataset { name: first.name.clone(), matrix, targets, labels: first.labels.clone() }
+    Dataset::new(first.name.clone(), matrix, targets, first.labels.clone())
 }
 
 fn below(above: &Matrix, next: &Matrix) -> Matrix {

@@ -157,7 +157,8 @@ impl Share<'_> {
         let part = &self.held.last().expect("rows are loaded before they are trained on").part;
         let begun = Instant::now();
         let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
-        start.check(part.total_rows, part.dataset.matrix.columns() + usize::from(job.problem.bias))?;
+        let dimension = part.dataset.matrix.columns() + usize::from(job.problem.bias);
+        start.check(part.total_rows, dimension, part.dataset.fingerprint)?;
         let task = Job {
             problem: job.problem,
             algorithm: algorithm.as_ref(),
@@ -241,6 +242,7 @@ impl Share<'_> {
             rows: part.total_rows,
             features: part.dataset.matrix.columns(),
             nonzeros: part.total_nonzeros,
+            fingerprint: part.dataset.fingerprint,
             labels: part.dataset.labels.clone(),
             transform,
             load_seconds,

@@ -11,7 +11,7 @@ fn check_refused(job: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(said.contains(part), "{part}\nnot in\n{said}"));
 }
 
-const GOOD: &str = r#"{"protocol":2,"data":{"spec":"embedded:mnist","options":{"positive":"5"}},"problem":{"loss":"logistic","lambda":1e-4,"bias":false},"seed":0,"scoring":{"every":5},"stages":[{"algorithm":"cocoa","workers":2,"stop":{"rounds":5}}]}"#;
+const GOOD: &str = r#"{"protocol":3,"data":{"spec":"embedded:mnist","options":{"positive":"5"}},"problem":{"loss":"logistic","lambda":1e-4,"bias":false},"seed":0,"scoring":{"every":5},"stages":[{"algorithm":"cocoa","workers":2,"stop":{"rounds":5}}]}"#;
 
 #[test]
 fn a_job_from_the_standard_input_runs() {
@@ -29,10 +29,10 @@ fn a_job_from_the_standard_input_runs() {
 
 #[test]
 fn damage_is_named() {
-    check_refused("{\"protocol\":2,", &["damaged"]);
+    check_refused("{\"protocol\":3,", &["damaged"]);
     check_refused("", &["damaged"]);
     check_refused(&GOOD.replace("seed", "seeed"), &["damaged", "seeed"]);
-    check_refused(&GOOD.replace("\"protocol\":2", "\"protocol\":99"), &["protocol 99", "same version"]);
+    check_refused(&GOOD.replace("\"protocol\":3", "\"protocol\":99"), &["protocol 99", "same version"]);
     check_refused(&GOOD.replace("\"workers\":2", "\"workers\":3"), &["3 workers", "2 were started"]);
     let stages = &GOOD[GOOD.find("\"stages\"").unwrap()..];
     check_refused(&GOOD.replace(stages, "\"workers\":3}"), &["3 workers", "2 were started"]);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 /// P* lies between a lower bound proved by a dual point and the lowest objective seen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
@@ -34,6 +36,14 @@ impl Certificate {
         }
     }
 
+    /// Refuses a bracket that is turned around: a lower bound above an objective that was reached is no proof but a bug,
+    /// or a proof of other data.
+    pub fn check(&self) -> Result<(), Error> {
+        let Certificate { primal, dual, at_zero } = *self;
+        let rounding = CROSSED * primal.abs() + ROUNDING * at_zero;
+        if dual - primal > rounding { Err(Error::Crossed { primal, dual }) } else { Ok(()) }
+    }
+
     /// What the error is relative to.
     pub fn scale(&self) -> f64 {
         if self.relative_to_start() { self.at_zero } else { self.dual }
@@ -47,6 +57,8 @@ impl Certificate {
 
 /// Sums of many doubles are not exact; an error below this share of the objective is not claimed.
 const ROUNDING: f64 = 1e-13;
+/// Bounds that cross by less than this share of the objective do so by rounding.
+const CROSSED: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests {
@@ -60,6 +72,17 @@ mod tests {
             Certificate { primal: 1.0, dual: 1.0, at_zero: 9.0 }.error() > 0.0,
             "rounding is not claimed away"
         );
+    }
+
+    #[test]
+    fn a_bracket_turned_around_is_an_error_beyond_rounding() {
+        let check = |primal, dual| Certificate { primal, dual, at_zero: 0.7 }.check();
+        assert!(check(0.5, 0.4).is_ok());
+        assert!(check(0.5, 0.5 + 1e-14).is_ok(), "rounding");
+        assert!(check(f64::INFINITY, 0.4).is_ok(), "nothing reached yet");
+        let message = check(0.01267, 0.6034).unwrap_err().to_string();
+        assert!(message.contains("0.01267") && message.contains("0.6034"), "{message}");
+        assert!(check(0.5, 0.500001).is_err());
     }
 
     #[test]

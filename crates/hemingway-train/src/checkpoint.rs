@@ -1,5 +1,6 @@
 //! All that a run needs to go on as if it had never stopped.
 
+use hemingway_data::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::Progress;
@@ -8,6 +9,8 @@ use crate::{Error, Model, Seconds};
 /// A resumable state, taken between two rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
+    /// The data that it was made on: what it proves is about no other.
+    pub data: Fingerprint,
     /// Rounds finished.
     pub round: u64,
     /// Training clock.

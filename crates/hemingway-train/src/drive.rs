@@ -343,6 +343,7 @@ impl<'a> Loop<'a> {
             return Ok(());
         }
         observe(Event::Checkpoint(&Checkpoint {
+            data: worker.local.fingerprint,
             round: self.round,
             seconds: worker.now(),
             wall_seconds: self.wall_seconds(),

@@ -1,5 +1,7 @@
 //! What can go wrong in training, with the value and the next step.
 
+use hemingway_data::Difference;
+
 /// An error of training.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -98,6 +100,20 @@ pub enum Error {
     /// A checkpoint of another job.
     #[error("this checkpoint does not fit the job: {0}")]
     Checkpoint(String),
+    /// A checkpoint of other data.
+    #[error("this checkpoint was made on other data: {0}")]
+    OtherData(Difference),
+    /// A proof that cannot be one.
+    #[error(
+        "internal error: the lower bound {dual} is above the objective {primal} that was reached, so one of them is \
+         wrong and nothing is proved; please report it with the command and the data"
+    )]
+    Crossed {
+        /// The objective.
+        primal: f64,
+        /// What no objective should be below.
+        dual: f64,
+    },
     /// Another worker failed first.
     #[error("another worker stopped")]
     WorkerLost,
@@ -109,7 +125,14 @@ pub enum Error {
 impl Error {
     /// Whether what was asked for cannot be done as written, rather than something failing on the way.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Error::Spawn { .. } | Error::Checkpoint(_) | Error::WorkerLost | Error::Observer(_))
+        !matches!(
+            self,
+            Error::Spawn { .. }
+                | Error::Checkpoint(_)
+                | Error::Crossed { .. }
+                | Error::WorkerLost
+                | Error::Observer(_)
+        )
     }
 
     /// A worker's part of a checkpoint that cannot be from this algorithm.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use hemingway_data::Dataset;
+use hemingway_data::{Dataset, Fingerprint};
 use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Checkpoint, Error, Model, Needs, Point, Problem, Run, Seconds, StopRules};
@@ -79,8 +79,8 @@ impl Start<'_> {
         }
     }
 
-    /// Whether this fits data of this size.
-    pub fn check(&self, rows: usize, dimension: usize) -> Result<(), Error> {
+    /// Whether this fits data of this size and content. A model may come from other data, a proof may not.
+    pub fn check(&self, rows: usize, dimension: usize, data: Fingerprint) -> Result<(), Error> {
         let model = match self {
             Start::Zero => return Ok(()),
             Start::Model(model) => model,
@@ -90,10 +90,12 @@ impl Start<'_> {
             Err(Error::Checkpoint(format!("it has {here} {what}, the job has {there}")))
         };
         match &model.duals {
-            _ if model.weights.len() != dimension => wrong("weights", model.weights.len(), dimension),
-            Some(duals) if duals.len() != rows => wrong("rows", duals.len(), rows),
-            _ => Ok(()),
+            _ if model.weights.len() != dimension => return wrong("weights", model.weights.len(), dimension),
+            Some(duals) if duals.len() != rows => return wrong("rows", duals.len(), rows),
+            _ => {}
         }
+        let Start::Checkpoint(checkpoint) = self else { return Ok(()) };
+        checkpoint.data.difference(&data).map_or(Ok(()), |difference| Err(Error::OtherData(difference)))
     }
 }
 

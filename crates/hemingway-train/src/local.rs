@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hemingway_data::{Dataset, Matrix};
+use hemingway_data::{Dataset, Fingerprint, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{BLOCK, Shape, Tally, with_loss};
@@ -16,6 +16,8 @@ pub struct Local<'a> {
     pub total_rows: usize,
     /// Global number of row 0.
     pub first_row: usize,
+    /// What all rows contain.
+    pub fingerprint: Fingerprint,
     matrix: &'a Matrix,
     targets: &'a [f32],
     range: Range<usize>,
@@ -26,7 +28,8 @@ pub struct Local<'a> {
 impl<'a> Local<'a> {
     /// The rows `range` of a dataset that is in memory as a whole.
     pub fn new(data: &'a Dataset, range: Range<usize>, problem: Problem) -> Local<'a> {
-        Local::of(&data.matrix, &data.targets, range, problem)
+        let fingerprint = data.fingerprint;
+        Local { fingerprint, ..Local::of(&data.matrix, &data.targets, range, problem) }
     }
 
     /// All rows of a dataset that is itself a part: its first row has this number among so many rows.
@@ -45,6 +48,7 @@ impl<'a> Local<'a> {
             problem,
             total_rows: matrix.rows(),
             first_row: range.start,
+            fingerprint: Fingerprint::default(),
             matrix,
             targets: &targets[range.clone()],
             range,

@@ -9,13 +9,13 @@
 //! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
 //! loads the data, tells what it is like, and then waits for stages as commands.
 
-use hemingway_data::{Labels, LoadOptions, Transform};
+use hemingway_data::{Fingerprint, Labels, LoadOptions, Transform};
 use serde::{Deserialize, Serialize};
 
 use crate::{Look, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work};
 
 /// The version of this protocol. Programs that speak another one are refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What an external engine is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -139,6 +139,8 @@ pub struct Loaded {
     pub features: usize,
     /// Number of values that are not zero.
     pub nonzeros: usize,
+    /// What it contains, after it was scaled.
+    pub fingerprint: Fingerprint,
     /// What the targets stand for.
     pub labels: Labels,
     /// What was done to the features.

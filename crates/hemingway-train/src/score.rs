@@ -94,6 +94,7 @@ impl Scorer {
             _ => return Err(Error::damaged_worker()),
         };
         let Standing { best, certificate, choice } = standing.clone();
+        certificate.check()?;
         Ok(Scorer {
             best,
             certificate,
@@ -164,6 +165,7 @@ impl Scorer {
             _ => self.raise_by_shadow(worker, predictions)?,
         }
         self.lower(worker, weights, predictions, current)?;
+        self.certificate.check()?;
         *(if takes_proposal { &mut self.choice.proposal } else { &mut self.choice.iterate }) = current;
         self.choice.scores += 1;
         self.room = room;
@@ -284,6 +286,7 @@ impl Scorer {
         }
         let mut weights = weights_of(worker, &duals)?;
         let scale = self.raise_by_scaling(worker, &duals, &weights)?;
+        self.certificate.check()?;
         duals.iter_mut().chain(&mut weights).for_each(|value| *value *= scale);
         Ok(Some(Shadow { duals, weights }))
     }

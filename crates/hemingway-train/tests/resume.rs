@@ -152,7 +152,7 @@ fn other_numbers_of_workers_keep_the_model_and_the_proof() {
 
 fn refused(trial: &Trial) -> String {
     match trial.run(&simulated()) {
-        Err(Error::Checkpoint(reason)) => reason,
+        Err(error @ (Error::Checkpoint(_) | Error::OtherData(_))) => error.to_string(),
         other => panic!("not refused as a checkpoint: {:?}", other.map(|outcome| outcome.run.stop)),
     }
 }
@@ -170,6 +170,26 @@ fn checkpoints_of_other_jobs_are_refused() {
         let mut biased = resumed.clone();
         biased.problem.bias = true;
         refused(&biased);
+    }
+}
+
+#[test]
+fn a_proof_holds_for_no_other_data_of_the_same_size() {
+    for entry in catalogue() {
+        let trial = trial(entry.name, Loss::Hinge, false, 3);
+        let resumed = Trial { resume: Some(checkpoint_at(&trial, 5)), ..trial };
+        let Dataset { name, matrix, targets, labels, .. } = resumed.data.clone();
+        let mut swapped = targets.clone();
+        let other = targets.iter().position(|target| *target != targets[0]).unwrap();
+        swapped.swap(0, other);
+        let data = Dataset::new(name, matrix, swapped, labels);
+        // As many workers go on with their own state, others begin anew from the proof.
+        for workers in [3, 2] {
+            let reason = refused(&Trial { workers, data: data.clone(), ..resumed.clone() });
+            let expected =
+                "this checkpoint was made on other data: labels differ, feature values are the same";
+            assert_eq!(reason, expected, "{} on {workers} workers", entry.name);
+        }
     }
 }
 

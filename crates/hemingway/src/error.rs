@@ -310,14 +310,27 @@ pub enum Error {
         host: String,
     },
     /// The data is not what the run began with.
-    #[error("the data of run {run} has changed: it had {before}, now it has {now}")]
+    #[error("the data of run {run} has changed: {difference}")]
     DataChanged {
         /// The run.
         run: String,
-        /// As stored.
-        before: String,
-        /// As loaded.
-        now: String,
+        /// What is different now.
+        difference: String,
+    },
+    /// Two runs on what seems to be the same data prove what cannot both be true.
+    #[error(
+        "runs {lower} and {upper} contradict each other: by {lower} no model has an objective below {dual}, by {upper} one \
+         has {primal}; one of them was made on other data"
+    )]
+    RunsContradict {
+        /// The run with the lower bound.
+        lower: String,
+        /// The run with the model.
+        upper: String,
+        /// What the one proves.
+        dual: f64,
+        /// What the other reached.
+        primal: f64,
     },
 }
 
@@ -392,6 +405,7 @@ impl Error {
             Error::AmbiguousRun { .. } => Some("write one more letter"),
             Error::StillRunning { .. } => Some("`hemingway show RUN` shows how far it is"),
             Error::DataChanged { .. } => Some("train anew without --resume"),
+            Error::RunsContradict { .. } => Some("remove the wrong one with `hemingway runs rm RUN`"),
             _ => None,
         }
     }

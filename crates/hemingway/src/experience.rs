@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use hemingway_data::Fingerprint;
 use hemingway_plan::{Observation, Target};
-use hemingway_train::{Cluster, Loss, Parameters, Point};
+use hemingway_train::{Certificate, Cluster, Loss, Parameters, Point};
 use serde::Serialize;
 
 use crate::{DataRequest, DatasetSummary, Error, Status, Store, StoredRun};
@@ -30,6 +31,8 @@ pub struct Family {
 pub struct Common {
     /// The data, with all its rows.
     pub data: DataRequest,
+    /// What it contained.
+    pub source: Option<Fingerprint>,
     /// The loss.
     pub loss: Loss,
     /// Strength of the L2 penalty.
@@ -44,11 +47,12 @@ pub struct Common {
     pub cluster: Option<Cluster>,
 }
 
-/// Proved bounds of the best objective.
-#[derive(Debug, Clone, Copy)]
+/// Proved bounds of the best objective, and the runs they come from.
+#[derive(Debug, Clone)]
 struct Bracket {
     lower: f64,
     upper: f64,
+    runs: [String; 2],
 }
 
 /// Every family of the store, those of one problem beside each other. Runs without a point say nothing, runs that
@@ -62,11 +66,11 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
             runs.push((run, points));
         }
     }
-    let brackets = brackets(&runs);
+    let brackets = brackets(&runs)?;
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for (run, points) in &runs {
         let family = families.entry(key(&(Common::of(run), &run.choice.algorithm)));
-        let Bracket { lower, upper } = brackets[&problem(run)];
+        let Bracket { lower, upper, .. } = brackets[&problem(run)];
         family.or_insert_with(|| Family::like(run)).add(run, points, Target::Loss { lower, upper });
     }
     Ok(families.into_values().collect())
@@ -87,29 +91,49 @@ fn is_sound(point: &Point) -> bool {
 }
 
 /// What any run proves about a problem, every run on it knows.
-fn brackets(runs: &[(StoredRun, Vec<Point>)]) -> BTreeMap<String, Bracket> {
+fn brackets(runs: &[(StoredRun, Vec<Point>)]) -> Result<BTreeMap<String, Bracket>, Error> {
     let mut brackets = BTreeMap::new();
     for (run, points) in runs {
-        let nothing = Bracket { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
-        let bracket = brackets.entry(problem(run)).or_insert(nothing);
+        // Losses are not negative, so neither is the best objective.
+        let nothing = || Bracket { lower: 0.0, upper: f64::INFINITY, runs: Default::default() };
+        let bracket = brackets.entry(problem(run)).or_insert_with(nothing);
         for point in points {
-            bracket.upper = bracket.upper.min(point.primal);
-            if point.dual.is_finite() {
-                bracket.lower = bracket.lower.max(point.dual);
-            }
+            bracket.add(run, point);
         }
     }
-    // Losses are not negative, so neither is the best objective.
-    brackets.values_mut().for_each(|bracket| bracket.lower = bracket.lower.max(0.0).min(bracket.upper));
-    brackets
+    brackets.values_mut().try_for_each(Bracket::close)?;
+    Ok(brackets)
+}
+
+impl Bracket {
+    fn add(&mut self, run: &StoredRun, point: &Point) {
+        if point.primal < self.upper {
+            (self.upper, self.runs[1]) = (point.primal, run.id.clone());
+        }
+        if point.dual.is_finite() && point.dual > self.lower {
+            (self.lower, self.runs[0]) = (point.dual, run.id.clone());
+        }
+    }
+
+    /// What is left of a crossing is rounding; more than that is never taken for a proof.
+    fn close(&mut self) -> Result<(), Error> {
+        let certificate = Certificate { primal: self.upper, dual: self.lower, at_zero: self.upper.max(1.0) };
+        if certificate.check().is_err() {
+            let [lower, upper] = self.runs.clone();
+            return Err(Error::RunsContradict { lower, upper, dual: self.lower, primal: self.upper });
+        }
+        self.lower = self.lower.min(self.upper);
+        Ok(())
+    }
 }
 
 /// What decides the optimum: data, rows, loss and penalty.
 fn problem(run: &StoredRun) -> String {
     let request = &run.request;
     let sample = if request.data.fraction < 1.0 { request.seed } else { 0 };
-    let DatasetSummary { rows, features, nonzeros, .. } = run.dataset;
-    key(&(&request.data, sample, rows, features, nonzeros, request.loss, request.lambda, request.bias))
+    let objective = (request.loss, request.lambda, request.bias);
+    let DatasetSummary { rows, features, nonzeros, fingerprint, .. } = run.dataset;
+    key(&(&request.data, sample, rows, features, nonzeros, fingerprint, objective))
 }
 
 impl Common {
@@ -117,6 +141,7 @@ impl Common {
         let request = &run.request;
         Common {
             data: DataRequest { fraction: 1.0, ..request.data.clone() },
+            source: run.dataset.source,
             loss: request.loss,
             lambda: request.lambda,
             bias: request.bias,

@@ -1,12 +1,14 @@
 //! Experiments: short runs with chosen algorithms, workers and shares of the data, made to learn from.
 //!
 //! An experiment is a run like any other and lies in the store like any other. So an experiment that the store has
-//! already is not made again, one that was cut off goes on where it was, and a second call of the same command
+//! already, on data that has not changed since, is not made again, one that was cut off goes on where it was, and a second call of the same command
 //! finishes what the first began.
 
+use hemingway_data::Fingerprint;
 use hemingway_train::{Scoring, Stop, StopRules};
 use serde::{Deserialize, Serialize};
 
+use crate::prepare::source_fingerprint;
 use crate::{
     Changes, Error, Place, Progress, Status, Store, StoredRun, TrainReport, TrainRequest, Watch, choose,
     resume, train,
@@ -117,11 +119,12 @@ pub fn measure(
     watch: &mut MeasureWatch,
 ) -> Result<Vec<Measured>, Error> {
     request.check()?;
+    let mut content = Content::default();
     let mut outcomes = Vec::new();
     for (place_in_list, experiment) in request.experiments.iter().enumerate() {
         let (number, of) = (place_in_list + 1, request.experiments.len());
         (watch.observe)(Measuring::Begun { number, of, experiment });
-        let outcome = experiment.carry_out(&request.base, place, watch)?;
+        let outcome = experiment.carry_out(&request.base, place, &mut content, watch)?;
         (watch.observe)(Measuring::Ended(&outcome));
         let interrupted = outcome.report().is_some_and(|report| report.stop == Stop::Interrupted);
         outcomes.push(outcome);
@@ -161,11 +164,12 @@ impl Experiment {
         &self,
         base: &TrainRequest,
         place: &Place,
+        content: &mut Content,
         watch: &mut MeasureWatch,
     ) -> Result<Measured, Error> {
         let request = self.request(base);
         let earlier = match Store::open_if_there(place)? {
-            Some(store) => Earlier::find(&store, &request)?,
+            Some(store) => Earlier::find(&store, &request, content)?,
             None => Earlier::Nothing,
         };
         let mut observe = |progress: Progress| (watch.observe)(Measuring::Run(progress));
@@ -198,7 +202,7 @@ enum Earlier {
 }
 
 impl Earlier {
-    fn find(store: &Store, request: &TrainRequest) -> Result<Earlier, Error> {
+    fn find(store: &Store, request: &TrainRequest, content: &mut Content) -> Result<Earlier, Error> {
         let machines = choose(request)?.cluster;
         let same: Vec<StoredRun> = store
             .runs()?
@@ -206,6 +210,11 @@ impl Earlier {
             .filter(|run| machines.is_none() || run.choice.cluster == machines)
             .filter(|run| asks_the_same(&run.request, request))
             .collect();
+        if same.is_empty() {
+            return Ok(Earlier::Nothing);
+        }
+        let now = content.of(request)?;
+        let same: Vec<StoredRun> = same.into_iter().filter(|run| run.dataset.source == Some(now)).collect();
         if let Some(report) = same.iter().find_map(|run| far_enough(run, &request.stop)) {
             return Ok(Earlier::Whole(Box::new(report.clone())));
         }
@@ -215,6 +224,19 @@ impl Earlier {
             }
         }
         Ok(Earlier::Nothing)
+    }
+}
+
+/// What the data of all experiments contains, read once and only if the store has something to compare it with.
+#[derive(Default)]
+struct Content(Option<Fingerprint>);
+
+impl Content {
+    fn of(&mut self, request: &TrainRequest) -> Result<Fingerprint, Error> {
+        match self.0 {
+            Some(known) => Ok(known),
+            None => Ok(*self.0.insert(source_fingerprint(request)?)),
+        }
     }
 }
 

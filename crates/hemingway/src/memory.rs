@@ -63,10 +63,9 @@ impl Memory {
                 Likeness::None => continue,
                 Likeness::Changed => {
                     memory.dropped.push(format!(
-                        "run {}: its data had {}, now it has {}",
+                        "run {}: its data has changed: {}",
                         run.id,
-                        run.dataset.size(),
-                        data.size()
+                        run.dataset.difference(data).unwrap_or_default()
                     ));
                     continue;
                 }
@@ -138,10 +137,10 @@ impl Likeness {
         }
         let named = |data: &DataRequest| DataRequest { fraction: 1.0, ..data.clone() };
         let same_name = named(&then.data) == named(&now.data);
-        let same_size = run.dataset.size() == data.size();
+        let same_content = run.dataset.difference(data).is_none();
         let same_rows = then.data.fraction == now.data.fraction;
-        match (same_name, same_size) {
-            (true, true) => Likeness::Same,
+        match (same_name, same_content) {
+            (_, true) => Likeness::Same,
             (true, false) if same_rows => Likeness::Changed,
             _ if alike(&run.dataset, data) => Likeness::Similar,
             _ => Likeness::None,

@@ -18,6 +18,7 @@
 //! | `certified_error` | proved bound on (P − P*)/P*, or `null` |
 //! | `run` | the run it came from |
 //! | `dataset` | what it was trained on |
+//! | `fingerprint` | what that contained; what is proved is about no other data |
 //!
 //! A row x, transformed, is predicted by its margin x·weights + bias: the positive class if that is at least 0, the
 //! negative class otherwise; for regression the margin is the prediction.
@@ -29,7 +30,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::{Labels, Transform};
+use hemingway_data::{Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,9 @@ pub struct ModelFile {
     pub run: String,
     /// What it was trained on.
     pub dataset: String,
+    /// What that contained; unknown in models of older versions.
+    #[serde(default)]
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// Enough to tell a model of another version from a file of something else.
@@ -168,6 +172,7 @@ mod tests {
             certified_error: Some(4e-4),
             run: "abcde".into(),
             dataset: "embedded:mnist".into(),
+            fingerprint: Some(Fingerprint::default().treated("somehow")),
         }
     }
 

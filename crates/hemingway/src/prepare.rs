@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{Dataset, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting};
+use hemingway_data::{
+    Dataset, Fingerprint, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting,
+};
 use hemingway_plan::Glance;
 use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
@@ -109,21 +111,28 @@ pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance),
     Ok((summary, glance))
 }
 
+/// What the data of a request contains now, read for this alone.
+pub(crate) fn source_fingerprint(request: &TrainRequest) -> Result<Fingerprint, Error> {
+    Ok(load(&request.data.spec, &train_options(request)?)?.fingerprint)
+}
+
 fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
     let mut data = load(&request.data.spec, &train_options(request)?)?;
+    let source = data.fingerprint;
     if request.data.fraction < 1.0 {
         data = data.sample(request.data.fraction, request.seed);
     }
     check_workers(choice.workers, &data)?;
-    let summary = DatasetSummary::of(&data);
+    let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
     let mut test = load_test(request, &summary)?;
     let load_seconds = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
     let transform = Transform::fit(&data, request.data.normalise_rows, request.data.standardise);
     transform.apply(&mut data);
+    summary.fingerprint = Some(data.fingerprint);
     if let Some(test) = &mut test {
         transform.apply(&mut test.dataset);
     }
@@ -148,6 +157,8 @@ fn have_it_read(
         features: loaded.features,
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        fingerprint: Some(loaded.fingerprint),
+        source: Some(loaded.fingerprint.untreated()),
     };
     let begin = Instant::now();
     let mut test = load_test(request, &summary)?;

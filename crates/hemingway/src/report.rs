@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hemingway_data::{Dataset, Labels};
+use hemingway_data::{Dataset, Fingerprint, Labels};
 use hemingway_plan::{Candidate, Leg, Rejected};
 use hemingway_train::{Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,12 @@ pub struct DatasetSummary {
     pub nonzeros: usize,
     /// What the targets stand for.
     pub labels: Labels,
+    /// What it contains, with what was done to it; unknown in runs of older versions.
+    #[serde(default)]
+    pub fingerprint: Option<Fingerprint>,
+    /// What its source contains: the same for every sample of its rows.
+    #[serde(default)]
+    pub source: Option<Fingerprint>,
 }
 
 impl DatasetSummary {
@@ -130,6 +136,20 @@ impl DatasetSummary {
             features: data.matrix.columns(),
             nonzeros: data.matrix.nonzeros(),
             labels: data.labels.clone(),
+            fingerprint: Some(data.fingerprint),
+            source: Some(data.fingerprint.untreated()),
+        }
+    }
+
+    /// What is different in other data, in words, if anything is. Runs of older versions do not know what they were made on,
+    /// so nothing is the same.
+    pub(crate) fn difference(&self, other: &DatasetSummary) -> Option<String> {
+        if self.size() != other.size() {
+            return Some(format!("it had {}, now it has {}", self.size(), other.size()));
+        }
+        match (self.fingerprint, other.fingerprint) {
+            (Some(then), Some(now)) => then.difference(&now).map(|difference| difference.to_string()),
+            _ => Some("it was recorded by a version that did not remember what the data contains".to_owned()),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use hemingway_data::Dataset;
+use hemingway_data::{Dataset, Difference};
 use hemingway_train::protocol::Loaded;
 use hemingway_train::{
     Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start, Stop,
@@ -187,11 +187,8 @@ pub(crate) fn measure_if_needed(
 }
 
 fn check_same_data(run: &StoredRun, ready: &Ready) -> Result<(), Error> {
-    if run.dataset == ready.summary {
-        return Ok(());
-    }
-    let (before, now) = (run.dataset.size(), ready.summary.size());
-    Err(Error::DataChanged { run: run.id.clone(), before, now })
+    let changed = |difference| Error::DataChanged { run: run.id.clone(), difference };
+    run.dataset.difference(&ready.summary).map_or(Ok(()), |difference| Err(changed(difference)))
 }
 
 /// A run that has been recorded and is about to be trained.
@@ -391,6 +388,7 @@ impl<'a> Task<'a> {
         from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
+        self.check_still_the_same(&ranks.loaded)?;
         let mut quality = None;
         let mut stage = |task: &mut Task, from: Option<&Checkpoint>, watch: &mut Watch| {
             let (stage, hand_over) = (task.choice.stage(task.stop()), task.hand_over());
@@ -399,10 +397,7 @@ impl<'a> Task<'a> {
             let (run, reached) =
                 ranks.stage(stage, hand_over.as_deref(), interrupt, &mut |said| match said {
                     Said::Event(event) => task.record(event, observe),
-                    Said::Loaded(again) => {
-                        task.loaded_again(again, begins);
-                        Ok(())
-                    }
+                    Said::Loaded(again) => task.loaded_again(again, begins),
                     Said::Begun(seconds) => {
                         task.begun(seconds);
                         Ok(())
@@ -417,11 +412,22 @@ impl<'a> Task<'a> {
     }
 
     /// Between stages the training clock runs, but before the first one it does not yet.
-    fn loaded_again(&mut self, loaded: &Loaded, begins: bool) {
+    fn loaded_again(&mut self, loaded: &Loaded, begins: bool) -> Result<(), Error> {
         if begins {
             self.ready.load_seconds += loaded.load_seconds;
             self.ready.transform_seconds += loaded.transform_seconds;
         }
+        self.check_still_the_same(loaded)
+    }
+
+    /// Refuses to go on with ranks that have read something else than those before them.
+    fn check_still_the_same(&self, loaded: &Loaded) -> Result<(), Error> {
+        let then = self.ready.summary.fingerprint.unwrap_or_default();
+        let changed = |difference: Difference| Error::DataChanged {
+            run: self.run.id.clone(),
+            difference: difference.to_string(),
+        };
+        then.difference(&loaded.fingerprint).map_or(Ok(()), |difference| Err(changed(difference)))
     }
 
     fn begun(&mut self, seconds: Seconds) {
@@ -479,6 +485,7 @@ impl<'a> Task<'a> {
             certified_error: finite(outcome.certified_error),
             run: self.run.id.clone(),
             dataset: self.ready.summary.name.clone(),
+            fingerprint: self.ready.summary.fingerprint,
         }
     }
 

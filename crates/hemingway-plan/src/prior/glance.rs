@@ -93,7 +93,7 @@ mod tests {
 
     fn data(matrix: Matrix) -> Dataset {
         let labels = Labels::Classes { negative: "no".into(), positive: "yes".into() };
-        Dataset { name: String::new(), matrix, targets: vec![1.0, -1.0, -1.0, -1.0], labels }
+        Dataset::new("", matrix, vec![1.0, -1.0, -1.0, -1.0], labels)
     }
 
     #[test]

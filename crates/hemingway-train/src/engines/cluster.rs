@@ -296,7 +296,7 @@ fn passes(rows: usize, per_row: usize, seconds: f64) -> Passes {
     let indices = (0..rows * per_row).map(|at| ((at % per_row) * 8 + at / per_row % 8) as u32).collect();
     let matrix = Matrix::Sparse(Sparse::new(columns, offsets, indices, vec![0.5; rows * per_row]));
     let name = String::new();
-    let data = Dataset { name, matrix, targets: vec![1.0; rows], labels: Labels::Numbers };
+    let data = Dataset::new(name, matrix, vec![1.0; rows], Labels::Numbers);
     let problem = Problem { loss: Loss::Squared, lambda: 1.0, bias: false };
     let mut local = Local::new(&data, 0..rows, problem);
     let (weights, mut predictions) = (vec![1e-3; columns], vec![0.0; rows]);

@@ -95,5 +95,5 @@ fn check(data: &Dataset, job: &Job) -> Result<(), Error> {
     if job.workers > rows {
         return Err(Error::TooManyWorkers { workers: job.workers, rows });
     }
-    job.start.check(rows, data.matrix.columns() + usize::from(job.problem.bias))
+    job.start.check(rows, data.matrix.columns() + usize::from(job.problem.bias), data.fingerprint)
 }
