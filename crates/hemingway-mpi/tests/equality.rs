@@ -106,6 +106,19 @@ fn the_number_of_workers_changes_between_stages() {
 }
 
 #[test]
+fn the_fingerprint_does_not_depend_on_the_number_of_ranks() {
+    let expected = data().fingerprint;
+    for ranks in [1, 2, 3, 5] {
+        let messages = cluster::run(ranks, &job(Loss::Hinge, vec![stage("cocoa", ranks, 1)]));
+        let loaded = messages.iter().find_map(|message| match message {
+            Message::Loaded(loaded) => Some(loaded.fingerprint),
+            _ => None,
+        });
+        assert_eq!(loaded, Some(expected), "{ranks} ranks");
+    }
+}
+
+#[test]
 fn neighbours_talk_around_a_ring() {
     for ranks in [1, 2, 3, 4] {
         let output = cluster::mpirun(ranks).arg("--check").output().unwrap();
