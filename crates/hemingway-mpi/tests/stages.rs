@@ -28,6 +28,7 @@ fn job(workers: usize) -> ExternalJob {
         stages: Vec::new(),
         workers: Some(workers),
         checkpoint: None,
+        heartbeat: None,
     }
 }
 
@@ -54,7 +55,7 @@ impl Told {
 fn relay(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
     let stop = StopRules::default();
     let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
-    ranks.tell(&Command::Stage { stage });
+    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
     let mut told = Told::default();
     while told.run.is_none() {
         match ranks.hear().expect("the stage has not ended") {
@@ -164,7 +165,8 @@ fn a_goal_ends_the_job() {
     loaded(&mut ranks);
     let stop = StopRules { rounds: Some(4), ..StopRules::default() };
     let (algorithm, parameters) = ("cocoa".to_owned(), Parameters::default());
-    ranks.tell(&Command::Stage { stage: Stage { algorithm, parameters, workers: 2, stop } });
+    let stage = Stage { algorithm, parameters, workers: 2, stop };
+    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
     loop {
         if let Some(Message::Finished { run, .. }) = ranks.hear() {
             assert_eq!(run.stop, Stop::Rounds);

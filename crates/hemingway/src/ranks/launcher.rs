@@ -54,10 +54,14 @@ impl Launcher {
         Ok(command)
     }
 
-    /// The command that tells whether a host can be reached.
-    pub(super) fn probe(&self, host: &str) -> Command {
+    /// The command that tells whether hosts can be reached, and several whether they reach one another.
+    pub(super) fn probe(&self, hosts: &[String]) -> Command {
         let mut command = self.begin();
-        command.args(["--host", host, "-n", "1", "true"]);
+        command.args(["--host", &hosts.join(","), "-n", &hosts.len().to_string()]);
+        match hosts.len() {
+            1 => command.arg("true"),
+            _ => command.arg(&self.worker).arg("--check"),
+        };
         command
     }
 
