@@ -135,10 +135,12 @@ pub enum Error {
     #[error("all workers have waited for one another for {seconds:.0} s and none computes: the network between {} \
         no longer carries their messages{}", .hosts.join(", "), laggards(.behind.as_deref()))]
     Standstill {
-        /// The hosts that may be concerned.
+        /// All of them.
         hosts: Vec<String>,
         /// Ranks that have come less far than others, in words.
         behind: Option<String>,
+        /// Their hosts.
+        suspects: Vec<String>,
         /// Since when.
         seconds: f64,
     },

@@ -109,6 +109,8 @@ impl Listener {
     fn note(&mut self, message: &Message) {
         match message {
             Message::Point(_) => self.pulse.score(),
+            // What follows may be of another kind, and take longer.
+            Message::Loaded(_) | Message::Finished { .. } => self.pulse.begin_stage(),
             _ => self.pulse.go_forward(),
         }
         self.stopping = self.stopping.map(|_| Instant::now());
@@ -136,9 +138,9 @@ impl Listener {
                 Error::RanksSilent { who, seconds, note }
             }
             Trouble::Standstill { behind, seconds } => {
-                let hosts = if behind.is_empty() { hosts_of(&self.ranks) } else { self.hosts(&behind) };
+                let (hosts, suspects) = (hosts_of(&self.ranks), self.hosts(&behind));
                 let behind = (!behind.is_empty()).then(|| self.named(&behind));
-                Error::Standstill { hosts, behind, seconds }
+                Error::Standstill { hosts, behind, suspects, seconds }
             }
             Trouble::Endless { ranks, seconds } => Error::RoundTooLong { who: self.named(&ranks), seconds },
         }

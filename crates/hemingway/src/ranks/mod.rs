@@ -29,8 +29,8 @@ use crate::{Choice, Error, RanksRequest, Straggler, TrainRequest};
 
 /// A host that does not answer within this time is gone.
 const ANSWER: Duration = Duration::from_secs(8);
-/// Of at most so many hosts every pair is tried, all at the same time.
-const MOST_IN_PAIRS: usize = 8;
+/// At most so many pairs of hosts are tried, all at the same time: eight hosts with one another.
+const MOST_PAIRS: usize = 28;
 
 /// What to start, and where.
 pub(crate) struct Setup {
@@ -136,12 +136,10 @@ impl Setup {
         let alone: Vec<Vec<String>> = hosts.names().map(|host| vec![host.to_owned()]).collect();
         let silent = self.those_who_do_not_answer(&alone, interrupt);
         let mut gone: Vec<String> = silent.into_iter().flatten().collect();
-        if let Error::Standstill { hosts: suspects, .. } = reason {
+        if let Error::Standstill { suspects, .. } = reason {
             let answering = hosts.without(&gone);
-            let suspects: Vec<&str> =
-                answering.names().filter(|host| suspects.iter().any(|suspect| suspect == host)).collect();
-            let cut_off = self.those_who_do_not_answer(&pairs(&suspects), interrupt);
-            gone.extend(fewest_to_leave_out(&cut_off));
+            let names: Vec<&str> = answering.names().collect();
+            gone.extend(fewest_to_leave_out(&self.those_who_do_not_answer(&pairs(&names, suspects), interrupt)));
         }
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -169,16 +167,16 @@ impl Setup {
     }
 }
 
-/// All pairs, as long as they are few enough to try them all.
-fn pairs(hosts: &[&str]) -> Vec<Vec<String>> {
-    if hosts.len() > MOST_IN_PAIRS {
-        return Vec::new();
+/// The pairs of hosts in which there is a suspect, or all if none of them is; none if they are too many to try.
+fn pairs(hosts: &[&str], suspects: &[String]) -> Vec<Vec<String>> {
+    let suspected = |host: &&str| suspects.iter().any(|suspect| suspect == host);
+    let all = !hosts.iter().any(suspected);
+    let mut pairs = Vec::new();
+    for (at, one) in hosts.iter().enumerate() {
+        let others = hosts[at + 1..].iter().filter(|other| all || suspected(one) || suspected(other));
+        pairs.extend(others.map(|other| vec![(*one).to_owned(), (*other).to_owned()]));
     }
-    let pair = |(at, one): (usize, &&str)| {
-        let one = (*one).to_owned();
-        hosts[at + 1..].iter().map(|other| vec![one.clone(), (*other).to_owned()]).collect::<Vec<_>>()
-    };
-    hosts.iter().enumerate().flat_map(pair).collect()
+    if pairs.len() > MOST_PAIRS { Vec::new() } else { pairs }
 }
 
 /// Hosts without which no pair is left that cannot talk: each time the one in most pairs, of several the last.
@@ -262,7 +260,6 @@ impl Ranks {
         if self.wait {
             self.listener.tell(&Command::Stage { stage, ranks: ranks.clone() });
         }
-        self.listener.pulse.begin_stage();
         let mut asked = None;
         loop {
             match self.listener.next(Some(interrupt))? {
@@ -327,7 +324,14 @@ mod tests {
         check(&[["b", "c"]], &["c"]);
         check(&[["a", "b"], ["b", "c"], ["b", "d"]], &["b"]);
         check(&[["a", "b"], ["c", "d"]], &["d", "b"]);
-        assert_eq!(pairs(&["a", "b", "c"]), [["a", "b"], ["a", "c"], ["b", "c"]]);
-        assert!(pairs(&["a"]).is_empty());
+    }
+
+    #[test]
+    fn pairs_with_a_suspect_are_tried() {
+        assert_eq!(pairs(&["a", "b", "c"], &[]), [["a", "b"], ["a", "c"], ["b", "c"]]);
+        assert_eq!(pairs(&["a", "b", "c"], &["c".to_owned()]), [["a", "c"], ["b", "c"]]);
+        assert_eq!(pairs(&["a", "b"], &["10.0.0.1".to_owned()]), [["a", "b"]], "known by another name");
+        assert!(pairs(&["a"], &[]).is_empty());
+        assert!(pairs(&["a"; 9], &[]).is_empty());
     }
 }
