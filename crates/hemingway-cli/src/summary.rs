@@ -118,7 +118,12 @@ fn switched(report: &TrainReport) -> Option<String> {
 fn slow(report: &TrainReport) -> Option<String> {
     let slow = report.stragglers.iter().take(MOST_SLOW);
     let slow: Vec<String> = slow
-        .map(|slow| format!("worker {} on {} took {:.1} times as long as the median", slow.worker, slow.host, slow.factor))
+        .map(|slow| {
+            format!(
+                "worker {} on {} took {:.1} times as long as the median",
+                slow.worker, slow.host, slow.factor
+            )
+        })
         .collect();
     let rest = report.stragglers.len().saturating_sub(MOST_SLOW);
     let rest = (rest > 0).then(|| format!("and {rest} more"));

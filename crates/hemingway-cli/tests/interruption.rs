@@ -150,7 +150,8 @@ fn a_long_round_is_not_waited_for() {
     for engine in ["--engine=threads", "--engine=simulated"] {
         let sandbox = Sandbox::new();
         let data = "synthetic:separable,rows=100,features=2";
-        let long = [engine, "--workers=2", "--algorithm=cocoa", "--local-steps=100000000", "--checkpoint-every=1ms"];
+        let long =
+            [engine, "--workers=2", "--algorithm=cocoa", "--local-steps=100000000", "--checkpoint-every=1ms"];
         let child = sandbox.start(&[&["train", data, "--error=1e-15", "--json"], &long[..]].concat());
         let before = sandbox.wait_for_run(can_resume);
         // Anywhere in the round that follows.

@@ -21,14 +21,10 @@ pub fn die_with_the_launcher() {
     });
 }
 
-/// What a rank that panics has said is on its way after this long.
-const LAST_WORDS: Duration = Duration::from_millis(200);
-
 /// From now on a panic on any thread of this rank ends it, and so the job: the others would wait for it for ever.
 pub fn die_of_panics(rank: usize) {
     std::panic::set_hook(Box::new(move |panic| {
         say_failure(rank, false, panic.to_string().replace('\n', " "));
-        std::thread::sleep(LAST_WORDS);
         // MPI may be in the middle of anything on another thread; a signal ends the process all the same.
         die();
     }));

@@ -10,8 +10,8 @@ use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hemingway_train::protocol::{Command, Doing, ExternalJob, PROTOCOL, Stage};
-use serde::{Deserialize, Serialize};
 use hemingway_train::{Checkpoint, HandOver, Problem};
+use serde::{Deserialize, Serialize};
 
 use crate::communicator::Communicator;
 use crate::{guard, pulse};
@@ -164,7 +164,11 @@ fn check_stage(stage: &Stage, started: usize) -> anyhow::Result<()> {
 fn check_ranks(order: &Order, started: usize) -> anyhow::Result<()> {
     let Order { stage, ranks, .. } = order;
     let ascending = ranks.is_sorted_by(|a, b| a < b);
-    if ranks.len() != stage.workers || ranks.first() != Some(&0) || !ascending || ranks[ranks.len() - 1] >= started {
+    if ranks.len() != stage.workers
+        || ranks.first() != Some(&0)
+        || !ascending
+        || ranks[ranks.len() - 1] >= started
+    {
         let wanted = stage.workers;
         let problem = format!(
             "a stage on {wanted} of {started} ranks names {ranks:?}, not {wanted} of them in ascending order from 0"

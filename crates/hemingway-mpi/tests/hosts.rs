@@ -193,7 +193,10 @@ fn hosts_that_are_cut_off_from_each_other_are_found_and_one_is_left_out() {
     }
     let (code, said) = end(head);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("all workers have waited for one another") && said.contains("hwe2, hwe3"), "{said}");
+    assert!(
+        said.contains("all workers have waited for one another") && said.contains("hwe2, hwe3"),
+        "{said}"
+    );
     assert!(said.contains("with 2 workers without hwe"), "{said}");
     let points = show(hosts.folder.path());
     assert_eq!(points["points"].as_array().unwrap().last().unwrap()["round"].as_u64(), Some(60_000));

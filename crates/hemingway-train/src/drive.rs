@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Shadow, Standing, weights_of};
 use crate::{
-    Certificate, Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop, Work, Worker,
+    Certificate, Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop,
+    Work, Worker,
 };
 
 /// What the loop has to remember to go on from a checkpoint.

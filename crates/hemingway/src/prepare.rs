@@ -29,12 +29,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// All of it but the test data.
     pub(crate) fn without_test(&self) -> Ready {
-        Ready {
-            summary: self.summary.clone(),
-            transform: self.transform.clone(),
-            test: None,
-            ..*self
-        }
+        Ready { summary: self.summary.clone(), transform: self.transform.clone(), test: None, ..*self }
     }
 }
 

@@ -76,7 +76,7 @@ impl Launcher {
             None => {
                 command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
                 if self.stays_here() {
-                    set(&mut command, "OMPI_MCA_btl", "^tcp");
+                    set(&mut command, "OMPI_MCA_btl", "self,vader");
                     set(&mut command, "OMPI_MCA_oob_tcp_if_include", "127.0.0.0/8");
                 }
             }

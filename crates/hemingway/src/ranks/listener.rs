@@ -170,7 +170,9 @@ impl Listener {
         let elsewhere = |rank: &usize| self.ranks.get(*rank).is_some_and(|rank| rank.host != here);
         let all_elsewhere = (0..self.ranks.len()).filter(elsewhere).all(|rank| silent.contains(&rank));
         match all_elsewhere && silent.iter().all(elsewhere) {
-            true => format!("; nothing is heard from any other host, so the network of {here} itself may be down"),
+            true => {
+                format!("; nothing is heard from any other host, so the network of {here} itself may be down")
+            }
             false => String::new(),
         }
     }

@@ -131,7 +131,11 @@ impl Setup {
 
     /// Leaves out the hosts that no longer answer, and where the ranks stood still also those that the others do not
     /// reach; says which.
-    pub(crate) fn drop_lost_hosts(&mut self, reason: &Error, interrupt: &AtomicBool) -> Result<Vec<String>, Error> {
+    pub(crate) fn drop_lost_hosts(
+        &mut self,
+        reason: &Error,
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<String>, Error> {
         let Some(hosts) = &self.hosts else { return Ok(Vec::new()) };
         let alone: Vec<Vec<String>> = hosts.names().map(|host| vec![host.to_owned()]).collect();
         let silent = self.those_who_do_not_answer(&alone, interrupt);
@@ -139,7 +143,9 @@ impl Setup {
         if let Error::Standstill { suspects, .. } = reason {
             let answering = hosts.without(&gone);
             let names: Vec<&str> = answering.names().collect();
-            gone.extend(fewest_to_leave_out(&self.those_who_do_not_answer(&pairs(&names, suspects), interrupt)));
+            gone.extend(fewest_to_leave_out(
+                &self.those_who_do_not_answer(&pairs(&names, suspects), interrupt),
+            ));
         }
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);

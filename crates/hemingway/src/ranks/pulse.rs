@@ -80,7 +80,8 @@ impl Pulse {
         if self.ranks.len() <= beat.rank {
             self.expect(beat.rank + 1);
         }
-        let before = std::mem::replace(&mut self.ranks[beat.rank], Known { heard: self.clock, last: Some(beat) });
+        let before =
+            std::mem::replace(&mut self.ranks[beat.rank], Known { heard: self.clock, last: Some(beat) });
         let moved = before.last.is_none_or(|last| last.done != beat.done || last.doing != beat.doing);
         // Whoever rests goes nowhere, and whoever begins to may have been the last to do something.
         if moved || beat.doing == Doing::Loading {
@@ -211,7 +212,10 @@ mod tests {
         let mut pulse = three();
         assert_eq!(live(&mut pulse, 20, |_| others(9)), None, "20 seconds are borne");
         assert_eq!(pulse.suspects(), [2]);
-        assert_eq!(live(&mut pulse, 5, |at| [others(10 + at), vec![beat(2, 10 + at, Doing::Computing)]].concat()), None);
+        assert_eq!(
+            live(&mut pulse, 5, |at| [others(10 + at), vec![beat(2, 10 + at, Doing::Computing)]].concat()),
+            None
+        );
         let trouble = live(&mut pulse, 40, |_| others(15));
         assert!(matches!(trouble, Some(Trouble::Silent { ref ranks, .. }) if ranks == &[2]), "{trouble:?}");
     }
@@ -219,23 +223,34 @@ mod tests {
     #[test]
     fn ranks_that_all_wait_stand_still() {
         let mut pulse = three();
-        let waits = |_| vec![beat(0, 12, Doing::Waiting), beat(1, 11, Doing::Waiting), beat(2, 12, Doing::Waiting)];
+        let waits =
+            |_| vec![beat(0, 12, Doing::Waiting), beat(1, 11, Doing::Waiting), beat(2, 12, Doing::Waiting)];
         let trouble = live(&mut pulse, 40, waits);
-        assert!(matches!(trouble, Some(Trouble::Standstill { ref behind, .. }) if behind == &[1]), "{trouble:?}");
+        assert!(
+            matches!(trouble, Some(Trouble::Standstill { ref behind, .. }) if behind == &[1]),
+            "{trouble:?}"
+        );
     }
 
     #[test]
     fn a_long_sum_is_given_its_time() {
         let mut pulse = three();
-        let sums = |_| (0..3).map(|rank| Beat { bytes: 100_000_000, ..beat(rank, 12, Doing::Waiting) }).collect();
+        let sums =
+            |_| (0..3).map(|rank| Beat { bytes: 100_000_000, ..beat(rank, 12, Doing::Waiting) }).collect();
         assert_eq!(live(&mut pulse, 300, sums), None);
         assert!(live(&mut pulse, 200, sums).is_some());
     }
 
     #[test]
     fn a_step_may_take_ten_times_as_long_as_the_longest() {
-        let step = |done: usize| move |_: usize| {
-            vec![beat(0, done, Doing::Waiting), beat(1, done, Doing::Computing), beat(2, done, Doing::Waiting)]
+        let step = |done: usize| {
+            move |_: usize| {
+                vec![
+                    beat(0, done, Doing::Waiting),
+                    beat(1, done, Doing::Computing),
+                    beat(2, done, Doing::Waiting),
+                ]
+            }
         };
         let mut pulse = three();
         pulse.begin_stage();

@@ -71,7 +71,8 @@ mod tests {
         assert_eq!(speeds.choose(3), [0, 2, 4]);
         assert_eq!(speeds.choose(1), [0]);
         assert_eq!(speeds.choose(5), [0, 1, 2, 3, 4]);
-        let slow: Vec<_> = speeds.stragglers().into_iter().map(|slow| (slow.worker, slow.host, slow.factor)).collect();
+        let slow: Vec<_> =
+            speeds.stragglers().into_iter().map(|slow| (slow.worker, slow.host, slow.factor)).collect();
         assert_eq!(slow, [(1, "h1".to_owned(), 5.0), (3, "h3".to_owned(), 2.0)]);
         // Whoever took no part is as it was; whoever recovered is taken again.
         speeds.see(&[0, 2, 3], &[1e9, 1e9, 0.9e9]);
