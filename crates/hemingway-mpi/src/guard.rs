@@ -43,9 +43,10 @@ pub fn say_failure(rank: usize, bad_input: bool, message: String) {
 /// thread beside it. Programs that are built for release know nothing of this.
 #[cfg(debug_assertions)]
 pub fn panic_if_asked(rank: usize) {
-    let Ok(asked) = std::env::var("HEMINGWAY_TEST_PANIC") else { return };
+    static ASKED: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let Some(asked) = ASKED.get_or_init(|| std::env::var("HEMINGWAY_TEST_PANIC").ok()) else { return };
     match asked.split_once(',') {
-        None if asked == rank.to_string() => panic!("a test asked rank {rank} to panic"),
+        None if *asked == rank.to_string() => panic!("a test asked rank {rank} to panic"),
         Some((who, _)) if who == rank.to_string() => {
             std::thread::spawn(move || panic!("a test asked a thread of rank {rank} to panic"));
         }

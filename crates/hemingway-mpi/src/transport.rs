@@ -69,7 +69,7 @@ impl<'a, 'b> Ranks<'a, 'b> {
 }
 
 /// A rank has to compute this long, in seconds, before its speed says something.
-const LONG_ENOUGH: f64 = 0.02;
+const LONG_ENOUGH: f64 = 0.1;
 
 impl Transport for Ranks<'_, '_> {
     fn rank(&self) -> usize {
