@@ -97,6 +97,17 @@ pub struct Train {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Machines, with --engine mpi")]
     pub restarts: u32,
 
+    /// How long a worker may be silent, or a round may take, before the run ends with an error: a time, or auto, 30 s and
+    /// ten times the longest step so far
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "auto",
+        value_parser = patience,
+        help_heading = "Machines, with --engine mpi"
+    )]
+    pub patience: Patience,
+
     /// Local steps per worker and round
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub local_steps: Option<usize>,
@@ -146,7 +157,7 @@ pub struct Train {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 33] = [
+const FIXED: [&str; 34] = [
     "data",
     "format",
     "label",
@@ -167,6 +178,7 @@ const FIXED: [&str; 33] = [
     "hosts",
     "launcher",
     "restarts",
+    "patience",
     "local_steps",
     "batch",
     "step_size",
@@ -688,6 +700,14 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value * unit),
         _ => Err("write a positive time like 60, 60s, 2m, 1h or 500ms".to_owned()),
     }
+}
+
+/// How long to wait for workers; nothing where that follows from how long rounds take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Patience(pub Option<f64>);
+
+fn patience(text: &str) -> Result<Patience, String> {
+    if text == "auto" { Ok(Patience(None)) } else { seconds(text).map(|time| Patience(Some(time))) }
 }
 
 #[cfg(test)]

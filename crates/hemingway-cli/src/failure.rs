@@ -9,6 +9,11 @@ use crate::output;
 
 /// Prints an error and gives the exit code for it.
 pub fn report(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(tell(error))
+}
+
+/// The same with the exit code as a number.
+pub fn tell(error: &anyhow::Error) -> u8 {
     let (red, cyan) = (Style::new().for_stderr().red().bold(), Style::new().for_stderr().cyan());
     // Messages name their cause themselves, and some bring their own hint along.
     let message = error.to_string().replace("\nhint:", &format!("\n{}", cyan.apply_to("hint:")));
@@ -17,9 +22,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = own.and_then(hemingway::Error::hint) {
         output::note(&format!("{} {hint}", cyan.apply_to("hint:")));
     }
-    ExitCode::from(match own {
+    match own {
         Some(error) if error.is_out_of_reach() => BEFORE_THE_GOAL,
         Some(error) if error.is_bad_input() => 2,
         _ => 1,
-    })
+    }
 }

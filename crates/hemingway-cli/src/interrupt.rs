@@ -1,13 +1,26 @@
 //! Ctrl-C and SIGTERM: the first ends training cleanly, the second ends the program.
 //!
-//! Before training begins there is nothing to save, so there the first one ends the program already.
+//! Before training begins there is nothing to save, so there the first one ends the program already. A round that does not
+//! end within some seconds is not waited for: the run is closed with its last checkpoint, and the program ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::output;
+use hemingway::{Closer, GRACE, TrainReport};
+
+use crate::commands::train::BEFORE_THE_GOAL;
+use crate::{failure, output};
 
 static TRAINING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The run that is being trained.
+static CLOSER: Mutex<Option<Arc<Closer>>> = Mutex::new(None);
+/// How its report is told.
+static TELL: Mutex<Option<Tell>> = Mutex::new(None);
+/// Whoever holds this tells how the run ended; it is never given back.
+static LAST_WORD: Mutex<()> = Mutex::new(());
+
+type Tell = Box<dyn Fn(&TrainReport) -> anyhow::Result<()> + Send>;
 
 /// Begins to listen; the flag that is returned is set by the first signal during training.
 pub fn listen() -> anyhow::Result<&'static AtomicBool> {
@@ -16,7 +29,11 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
         if !(first && TRAINING.load(Ordering::Relaxed)) {
             std::process::exit(130);
         }
-        output::note("\nstopping after this round; once more to stop at once");
+        let seconds = GRACE.as_secs();
+        output::note(&format!(
+            "\nstopping after this round, or in {seconds} s with the last checkpoint; once more to stop at once"
+        ));
+        std::thread::spawn(close_after_grace);
     })?;
     Ok(&INTERRUPTED)
 }
@@ -24,4 +41,36 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
 /// From here on there is something to save.
 pub fn training_begins() {
     TRAINING.store(true, Ordering::Relaxed);
+}
+
+/// This run can be closed while its round goes on.
+pub fn can_be_closed(closer: Arc<Closer>) {
+    *lock(&CLOSER) = Some(closer);
+}
+
+/// How the report of a run is told that had to be closed.
+pub fn when_closed(tell: impl Fn(&TrainReport) -> anyhow::Result<()> + Send + 'static) {
+    *lock(&TELL) = Some(Box::new(tell));
+}
+
+/// Training has returned, and how it ended is told by whoever called it.
+pub fn training_ended() {
+    std::mem::forget(lock(&LAST_WORD));
+}
+
+fn close_after_grace() {
+    std::thread::sleep(GRACE);
+    let _last_word = lock(&LAST_WORD);
+    let closer = lock(&CLOSER).clone();
+    let Some(outcome) = closer.and_then(|closer| closer.close()) else { return };
+    let told = outcome.map_err(anyhow::Error::from).and_then(|report| match &*lock(&TELL) {
+        Some(tell) => tell(&report),
+        None => Ok(()),
+    });
+    let code = told.map_or_else(|error| failure::tell(&error), |()| BEFORE_THE_GOAL);
+    std::process::exit(code.into());
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,6 +13,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("time", Some(time(report))),
         ("predicted", predicted(report)),
         ("switched", switched(report)),
+        ("slow", slow(report)),
         ("price", report.price.map(|price| format!("{price:.4}"))),
         ("objective", Some(objective(report))),
         ("proved", Some(proved(report))),
@@ -112,6 +113,25 @@ fn switched(report: &TrainReport) -> Option<String> {
     let steps: Vec<String> = steps.collect();
     (!steps.is_empty()).then(|| steps.join(", "))
 }
+
+/// Workers that the others waited for.
+fn slow(report: &TrainReport) -> Option<String> {
+    let slow = report.stragglers.iter().take(MOST_SLOW);
+    let slow: Vec<String> = slow
+        .map(|slow| {
+            format!(
+                "worker {} on {} took {:.1} times as long as the median",
+                slow.worker, slow.host, slow.factor
+            )
+        })
+        .collect();
+    let rest = report.stragglers.len().saturating_sub(MOST_SLOW);
+    let rest = (rest > 0).then(|| format!("and {rest} more"));
+    (!slow.is_empty()).then(|| slow.into_iter().chain(rest).collect::<Vec<_>>().join(", "))
+}
+
+/// So many slow workers are named.
+const MOST_SLOW: usize = 3;
 
 fn objective(report: &TrainReport) -> String {
     let value = words::number(report.primal);

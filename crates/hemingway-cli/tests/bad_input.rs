@@ -42,6 +42,11 @@ fn settings_out_of_range() {
     check(&["train", "data.libsvm", "--risk", "1"], &["--risk = 1"]);
     check(&["train", "data.libsvm", "--max-workers", "0"], &["--max-workers = 0"]);
     check(&["train", "data.libsvm", "--hysteresis", "-1"], &["--hysteresis = -1"]);
+    check(
+        &["train", "data.libsvm", "--engine", "mpi", "--patience", "1s"],
+        &["--patience = 1", "at least 5 s"],
+    );
+    check(&["train", "data.libsvm", "--engine", "mpi", "--patience", "much"], &["--patience", "much"]);
     check(&["train", "data.libsvm", "--adapt", "perhaps"], &["--adapt", "perhaps"]);
     check(&["train", "data.libsvm", "--error", "-1"], &["--error = -1"]);
     check(&["train", "data.libsvm", "--rounds", "0"], &["--rounds = 0"]);

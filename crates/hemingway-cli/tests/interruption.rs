@@ -144,6 +144,47 @@ fn changed_data_is_not_resumed() {
     assert!(outcome.stderr.contains("has changed: it had 10 rows"), "{}", outcome.stderr);
 }
 
+/// Rounds of some seconds: the first makes a checkpoint, and the next is not waited for.
+#[test]
+fn a_long_round_is_not_waited_for() {
+    for engine in ["--engine=threads", "--engine=simulated"] {
+        let sandbox = Sandbox::new();
+        let data = "synthetic:separable,rows=100,features=2";
+        let long =
+            [engine, "--workers=2", "--algorithm=cocoa", "--local-steps=100000000", "--checkpoint-every=1ms"];
+        let child = sandbox.start(&[&["train", data, "--error=1e-15", "--json"], &long[..]].concat());
+        let before = sandbox.wait_for_run(can_resume);
+        // Anywhere in the round that follows.
+        std::thread::sleep(Duration::from_millis(200));
+        signal(&child, Signal::TERM);
+        let begun = Instant::now();
+        let outcome = wait(child);
+        assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        let report = outcome.json();
+        assert_eq!(report["stop"], "interrupted");
+        assert!(report["rounds"].as_u64() >= before["checkpoint_round"].as_u64(), "{report}");
+        assert_eq!(read_json(report["model"].as_str().unwrap())["format"], "hemingway-model");
+        let after = sandbox.json(&["show", "last", "--json"]);
+        assert_eq!(after["status"], "done");
+        assert_eq!(after["points"].as_array().unwrap().last().unwrap()["round"], report["rounds"]);
+    }
+}
+
+#[test]
+fn a_first_round_without_end_is_told_apart() {
+    let sandbox = Sandbox::new();
+    let child = sandbox.start(&["train", "data.libsvm", "--rounds", "1", "--local-steps", "100000000000"]);
+    sandbox.wait_for_run(|_| true);
+    signal(&child, Signal::TERM);
+    let begun = Instant::now();
+    let outcome = wait(child);
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("interrupted before the first checkpoint"), "{}", outcome.stderr);
+    assert_eq!(sandbox.json(&["runs", "--json"])["runs"][0]["status"], "failed");
+}
+
 #[test]
 fn a_second_signal_ends_at_once() {
     let sandbox = Sandbox::new();

@@ -3,6 +3,10 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
+use hemingway_train::protocol::Doing;
+
+use crate::pulse::{begin_stage, during, together};
+
 mod ffi {
     use std::ffi::c_void;
 
@@ -96,31 +100,43 @@ impl<'a> Communicator<'a> {
 
     /// The first so many processes among themselves; `None` for the others. Everyone has to call this.
     pub fn first(&self, size: usize) -> Option<Communicator<'a>> {
+        self.split(self.rank < size)
+    }
+
+    /// These processes among themselves, in ascending order; `None` for the others. Everyone has to call this.
+    pub fn some(&self, ranks: &[usize]) -> Option<Communicator<'a>> {
+        self.split(ranks.contains(&self.rank))
+    }
+
+    fn split(&self, joins: bool) -> Option<Communicator<'a>> {
         let mut split = 0;
-        // SAFETY: the handle is valid, and `split` is written before the call returns 1.
-        let joined =
-            unsafe { ffi::hemingway_mpi_split(self.handle, i32::from(self.rank < size), &raw mut split) };
+        let joined = during(Doing::Waiting, 0, || {
+            // SAFETY: the handle is valid, and `split` is written before the call returns 1.
+            unsafe { ffi::hemingway_mpi_split(self.handle, i32::from(joins), &raw mut split) }
+        });
+        begin_stage();
         (joined == 1).then(|| Communicator::of(split, true))
     }
 
     /// Replaces everyone's buffer by the sum of all, in place.
     pub fn sum(&self, buffer: &mut [f64]) {
-        // SAFETY: the buffer is as long as is said.
-        unsafe { ffi::hemingway_mpi_sum(self.handle, buffer.as_mut_ptr(), buffer.len()) };
+        together(size_of_val(buffer), || {
+            // SAFETY: the buffer is as long as is said.
+            unsafe { ffi::hemingway_mpi_sum(self.handle, buffer.as_mut_ptr(), buffer.len()) };
+        });
     }
 
     /// Replaces everyone's buffer by that of `root`.
     pub fn broadcast(&self, root: usize, buffer: &mut [f64]) {
         let bytes = size_of_val(buffer);
-        // SAFETY: the buffer is as long as is said, and any bytes make a double.
-        unsafe {
-            ffi::hemingway_mpi_broadcast(
-                self.handle,
-                root as i32,
-                buffer.as_mut_ptr().cast::<c_void>(),
-                bytes,
-            );
-        }
+        self.broadcast_raw(root, buffer.as_mut_ptr().cast::<c_void>(), bytes);
+    }
+
+    fn broadcast_raw(&self, root: usize, start: *mut c_void, bytes: usize) {
+        together(bytes, || {
+            // SAFETY: whoever calls has so many bytes there, on every rank, and any bytes will do.
+            unsafe { ffi::hemingway_mpi_broadcast(self.handle, root as i32, start, bytes) };
+        });
     }
 
     /// The bytes of rank 0, on every rank.
@@ -129,10 +145,7 @@ impl<'a> Communicator<'a> {
         self.broadcast(0, &mut length);
         let mut bytes = bytes;
         bytes.resize(length[0] as usize, 0);
-        // SAFETY: the buffer is as long as is said on every rank.
-        unsafe {
-            ffi::hemingway_mpi_broadcast(self.handle, 0, bytes.as_mut_ptr().cast::<c_void>(), bytes.len());
-        }
+        self.broadcast_raw(0, bytes.as_mut_ptr().cast::<c_void>(), bytes.len());
         bytes
     }
 
@@ -140,8 +153,10 @@ impl<'a> Communicator<'a> {
     pub fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
         let length = i32::try_from(mine.len()).expect("messages between ranks that load are short");
         let mut counts = vec![0i32; self.size];
-        // SAFETY: there is room for one number per rank.
-        unsafe { ffi::hemingway_mpi_gather_lengths(self.handle, length, counts.as_mut_ptr()) };
+        together(0, || {
+            // SAFETY: there is room for one number per rank.
+            unsafe { ffi::hemingway_mpi_gather_lengths(self.handle, length, counts.as_mut_ptr()) };
+        });
         let mut starts = Vec::with_capacity(self.size);
         let mut total = 0i32;
         for count in &counts {
@@ -149,17 +164,19 @@ impl<'a> Communicator<'a> {
             total = total.checked_add(*count).expect("messages between ranks that load are short");
         }
         let mut all = vec![0u8; total as usize];
-        // SAFETY: `all` has room for all the counts, each at its start.
-        unsafe {
-            ffi::hemingway_mpi_gather(
-                self.handle,
-                mine.as_ptr().cast::<c_void>(),
-                length,
-                all.as_mut_ptr().cast::<c_void>(),
-                counts.as_ptr(),
-                starts.as_ptr(),
-            );
-        }
+        together(all.len(), || {
+            // SAFETY: `all` has room for all the counts, each at its start.
+            unsafe {
+                ffi::hemingway_mpi_gather(
+                    self.handle,
+                    mine.as_ptr().cast::<c_void>(),
+                    length,
+                    all.as_mut_ptr().cast::<c_void>(),
+                    counts.as_ptr(),
+                    starts.as_ptr(),
+                );
+            }
+        });
         let ranges =
             starts.iter().zip(&counts).map(|(start, count)| *start as usize..(start + count) as usize);
         ranges.map(|range| all[range].to_vec()).collect()
@@ -176,32 +193,37 @@ impl<'a> Communicator<'a> {
         let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
         // SAFETY: the message stays where it is until the sending has ended: `Sending` owns it and waits.
         let request = unsafe { ffi::hemingway_mpi_send(self.handle, to as i32, message.as_ptr(), length) };
-        Sending { request, _message: message }
+        Sending { request, message }
     }
 
     /// Waits for the next message of a rank; returns how long it was.
     pub fn receive(&self, from: usize, message: &mut [f64]) -> usize {
         let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
-        // SAFETY: the buffer is as long as is said; a longer message ends the program.
-        let came =
-            unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, message.as_mut_ptr(), length) };
+        let came = during(Doing::Waiting, size_of_val(message), || {
+            // SAFETY: the buffer is as long as is said; a longer message ends the program.
+            unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, message.as_mut_ptr(), length) }
+        });
         came as usize
     }
 
     /// Waits until everyone is here.
     pub fn barrier(&self) {
-        // SAFETY: the handle is valid.
-        unsafe { ffi::hemingway_mpi_barrier(self.handle) };
+        together(0, || {
+            // SAFETY: the handle is valid.
+            unsafe { ffi::hemingway_mpi_barrier(self.handle) };
+        });
     }
 
     /// Waits until everyone is here, leaving the core to others meanwhile.
     pub fn rest(&self) {
         // SAFETY: the handle is valid.
         let request = unsafe { ffi::hemingway_mpi_arrive(self.handle) };
-        // SAFETY: the request is pending until this says that it is done, and not used afterwards.
-        while unsafe { ffi::hemingway_mpi_sent(request, 0) } == 0 {
-            std::thread::sleep(NAP);
-        }
+        during(Doing::Resting, 0, || {
+            // SAFETY: the request is pending until this says that it is done, and not used afterwards.
+            while unsafe { ffi::hemingway_mpi_sent(request, 0) } == 0 {
+                std::thread::sleep(NAP);
+            }
+        });
     }
 }
 
@@ -220,7 +242,7 @@ impl Drop for Communicator<'_> {
 /// A message on its way.
 pub struct Sending {
     request: *mut c_void,
-    _message: Vec<f64>,
+    message: Vec<f64>,
 }
 
 impl Sending {
@@ -240,8 +262,10 @@ impl Sending {
 impl Drop for Sending {
     fn drop(&mut self) {
         if !self.request.is_null() {
-            // SAFETY: the request is pending, and the message still there.
-            unsafe { ffi::hemingway_mpi_sent(self.request, 1) };
+            during(Doing::Waiting, size_of_val(self.message.as_slice()), || {
+                // SAFETY: the request is pending, and the message still there.
+                unsafe { ffi::hemingway_mpi_sent(self.request, 1) };
+            });
         }
     }
 }

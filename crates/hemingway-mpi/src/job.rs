@@ -9,11 +9,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use hemingway_train::protocol::{Command, ExternalJob, PROTOCOL, Stage};
+use hemingway_train::protocol::{Command, Doing, ExternalJob, PROTOCOL, Stage};
 use hemingway_train::{Checkpoint, HandOver, Problem};
+use serde::{Deserialize, Serialize};
 
 use crate::communicator::Communicator;
-use crate::guard;
+use crate::{guard, pulse};
 
 /// In place of a file: the standard input.
 const INPUT: &str = "-";
@@ -26,9 +27,13 @@ pub static STOP: AtomicBool = AtomicBool::new(false);
 #[error("{0}")]
 pub struct BadJob(String);
 
-/// A stage that was asked for, and the request to end it for another one.
+/// A stage that was asked for, and the request to end it for another one, which only rank 0 hears.
+#[derive(Serialize, Deserialize)]
 pub struct Order {
     pub stage: Stage,
+    /// The ranks that take part.
+    pub ranks: Vec<usize>,
+    #[serde(skip)]
     pub hand_over: Arc<HandOver>,
 }
 
@@ -38,16 +43,21 @@ pub struct Orders(Option<Receiver<Order>>);
 impl Orders {
     /// The next stage, if one is wanted and comes, known to all. Everyone has to call this; nobody burns a core meanwhile.
     pub fn next(&self, world: &Communicator, wanted: bool) -> anyhow::Result<Option<Order>> {
-        let order = self.0.as_ref().filter(|_| wanted).and_then(|orders| orders.recv().ok());
+        let orders = self.0.as_ref().filter(|_| wanted);
+        let order = orders.and_then(|orders| pulse::during(Doing::Resting, 0, || orders.recv().ok()));
         world.rest();
-        let text = order.as_ref().map_or(Ok(Vec::new()), |order| serde_json::to_vec(&order.stage))?;
+        let text = order.as_ref().map_or(Ok(Vec::new()), serde_json::to_vec)?;
         let text = world.broadcast_bytes(text);
         if text.is_empty() {
             return Ok(None);
         }
-        let stage: Stage = serde_json::from_slice(&text)?;
-        check_stage(&stage, world.size())?;
-        Ok(Some(order.unwrap_or_else(|| Order { stage, hand_over: Arc::default() })))
+        let mut told: Order = serde_json::from_slice(&text)?;
+        check_stage(&told.stage, world.size())?;
+        check_ranks(&told, world.size())?;
+        if let Some(order) = order {
+            told.hand_over = order.hand_over;
+        }
+        Ok(Some(told))
     }
 }
 
@@ -74,7 +84,7 @@ pub fn read_job(world: &Communicator, file: &Path) -> anyhow::Result<(ExternalJo
 }
 
 /// What is the same in every version of a job.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Version {
     protocol: u32,
 }
@@ -101,9 +111,10 @@ fn obey(input: impl BufRead, orders: Sender<Order>) {
         match serde_json::from_str(&line) {
             Ok(Command::Stop) => STOP.store(true, Ordering::Relaxed),
             Ok(Command::HandOver { duals }) => present.ask(duals),
-            Ok(Command::Stage { stage }) => {
+            Ok(Command::Stage { stage, ranks }) => {
                 present = Arc::default();
-                let order = Order { stage, hand_over: Arc::clone(&present) };
+                let ranks = if ranks.is_empty() { (0..stage.workers).collect() } else { ranks };
+                let order = Order { stage, ranks, hand_over: Arc::clone(&present) };
                 if let Some(orders) = &orders {
                     let _ = orders.send(order);
                 }
@@ -146,6 +157,24 @@ fn check_stage(stage: &Stage, started: usize) -> anyhow::Result<()> {
         return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
     }
     hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+    Ok(())
+}
+
+/// Rank 0 takes part in every stage, since it speaks for the others.
+fn check_ranks(order: &Order, started: usize) -> anyhow::Result<()> {
+    let Order { stage, ranks, .. } = order;
+    let ascending = ranks.is_sorted_by(|a, b| a < b);
+    if ranks.len() != stage.workers
+        || ranks.first() != Some(&0)
+        || !ascending
+        || ranks[ranks.len() - 1] >= started
+    {
+        let wanted = stage.workers;
+        let problem = format!(
+            "a stage on {wanted} of {started} ranks names {ranks:?}, not {wanted} of them in ascending order from 0"
+        );
+        return Err(BadJob(problem).into());
+    }
     Ok(())
 }
 

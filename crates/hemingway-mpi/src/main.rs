@@ -4,6 +4,7 @@ mod communicator;
 mod guard;
 mod job;
 mod measure;
+mod pulse;
 mod selftest;
 mod speech;
 mod train;
@@ -12,7 +13,6 @@ mod transport;
 use std::path::PathBuf;
 
 use clap::Parser;
-use hemingway_train::protocol::Failure;
 
 use crate::communicator::Mpi;
 
@@ -39,6 +39,7 @@ fn main() {
     guard::die_with_the_launcher();
     let mpi = Mpi::start();
     let world = mpi.world();
+    guard::die_of_panics(world.rank());
     let outcome = match &arguments.job {
         Some(job) => train::run(&world, job),
         None if arguments.measure.is_some() => measure::run(&world, &arguments.measure.unwrap_or_default()),
@@ -56,7 +57,6 @@ fn fail(rank: usize, error: &anyhow::Error) -> ! {
         std::thread::sleep(std::time::Duration::from_secs(5));
     }
     let bad_input = train::is_bad_input(error);
-    let failure = Failure { rank, host: guard::host(), bad_input, message: format!("{error:#}") };
-    eprintln!("{}", serde_json::to_string(&failure).expect("a failure is plain data"));
+    guard::say_failure(rank, bad_input, format!("{error:#}"));
     Mpi::abort(if bad_input { 2 } else { 1 })
 }

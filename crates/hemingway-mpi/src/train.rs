@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{Part, Transform, load_part};
-use hemingway_train::protocol::{ExternalJob, Loaded, Message, Stage};
+use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
     Checkpoint, Event, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start, Transport, Worker,
     drive, predict,
@@ -12,6 +12,7 @@ use hemingway_train::{
 
 use crate::communicator::Communicator;
 use crate::job::{BadJob, Order, Orders, STOP, read_checkpoint, read_job};
+use crate::pulse;
 use crate::speech::{greet, say, say_checkpoint};
 use crate::transport::Ranks;
 
@@ -31,6 +32,9 @@ pub fn happened_elsewhere(error: &anyhow::Error) -> bool {
 /// Runs every stage of a job.
 pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
     let (job, orders) = read_job(world, file)?;
+    if let Some(every) = job.heartbeat {
+        pulse::beat(world.rank(), every);
+    }
     greet(world)?;
     let checkpoint = job.checkpoint.as_deref().map(read_checkpoint).transpose()?;
     let mut share = Share { job: &job, held: Vec::new() };
@@ -78,8 +82,8 @@ fn as_told(
     load_first(world, share, workers)?;
     // Every rank has the checkpoint of the job, but only rank 0 what was handed over.
     let (mut begins, mut handed, mut wanted) = (true, None, true);
-    while let Some(Order { stage, hand_over }) = orders.next(world, wanted)? {
-        if let Some(active) = world.first(stage.workers) {
+    while let Some(Order { stage, ranks, hand_over }) = orders.next(world, wanted)? {
+        if let Some(active) = world.some(&ranks) {
             share.load(&active)?;
             let taken_over = if begins { None } else { Some(take_over(&active, handed.take())?) };
             let start = taken_over.as_ref().or(checkpoint.as_ref()).map_or(Start::Zero, Start::Checkpoint);
@@ -122,14 +126,15 @@ fn take_over(active: &Communicator, handed: Option<Handed>) -> anyhow::Result<Ch
     Ok(checkpoint)
 }
 
-/// This rank's rows, for the last numbers of workers: coming back to one of them costs nothing.
+/// This rank's rows, for its last places among workers: coming back to one of them costs nothing.
 struct Share<'a> {
     job: &'a ExternalJob,
     held: Vec<Held>,
 }
 
 struct Held {
-    workers: usize,
+    /// The worker that this rank was, and of how many: that alone says which rows, whichever ranks the others were.
+    place: (usize, usize),
     part: Part,
 }
 
@@ -139,7 +144,7 @@ struct Outcome {
     handed: Option<Handed>,
 }
 
-/// For so many numbers of workers a rank keeps its rows.
+/// For so many places among workers a rank keeps its rows.
 const KEPT: usize = 2;
 /// So many rows are looked at, by all ranks together.
 const ROWS_TO_LOOK_AT: usize = 512;
@@ -209,17 +214,17 @@ impl Share<'_> {
 
     /// Makes this rank's rows for so many workers the present ones. Everyone active has to call this.
     fn load(&mut self, active: &Communicator) -> anyhow::Result<()> {
-        let workers = active.size();
-        let mine = self.held.iter().position(|held| held.workers == workers);
+        let place = (active.rank(), active.size());
+        let mine = self.held.iter().position(|held| held.place == place);
         // A rank that was idle may still have what others no longer have.
         let mut have = [f64::from(mine.is_some())];
         active.sum(&mut have);
-        let mine = mine.map(|at| self.held.remove(at)).filter(|_| have[0] == workers as f64);
+        let mine = mine.map(|at| self.held.remove(at)).filter(|_| have[0] == active.size() as f64);
         let held = match mine {
             Some(held) => held,
             None => {
                 self.held.drain(..self.held.len().saturating_sub(KEPT - 1));
-                Held { workers, part: self.read(active)? }
+                Held { place, part: pulse::during(Doing::Loading, 0, || self.read(active))? }
             }
         };
         self.held.push(held);

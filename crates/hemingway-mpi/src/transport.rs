@@ -15,6 +15,10 @@ pub struct Ranks<'a, 'b> {
     /// Work and sums while the watch was running.
     work: Work,
     summing: Seconds,
+    /// All communication while it was running, sums among it.
+    waiting: Seconds,
+    /// What the watch showed at the beginning.
+    begun: Seconds,
     sums: BTreeMap<usize, u64>,
     /// Messages that may still be read from.
     sending: Vec<Sending>,
@@ -28,6 +32,8 @@ impl<'a, 'b> Ranks<'a, 'b> {
             watch: Stopwatch::running(spent),
             work: Work::default(),
             summing: Seconds(0.0),
+            waiting: Seconds(0.0),
+            begun: spent,
             sums: BTreeMap::new(),
             sending: Vec::new(),
         }
@@ -42,9 +48,28 @@ impl<'a, 'b> Ranks<'a, 'b> {
         let sum_seconds = waits.into_iter().fold(f64::INFINITY, f64::min);
         let work = Work { flops: mean[0], bytes: mean[1] };
         let sums = self.sums.iter().map(|(length, count)| (*length, *count)).collect();
-        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, sums }
+        let rates = self.communicator.gather_numbers(self.rate());
+        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, sums, rates }
+    }
+
+    /// Operations per second of this rank while it computed; 0 if it did not long enough to tell.
+    fn rate(&self) -> f64 {
+        let computed = self.watch.now().0 - self.begun.0 - self.waiting.0;
+        if computed >= LONG_ENOUGH { self.work.flops / computed } else { 0.0 }
+    }
+
+    /// Communicates; what that takes is waited, not computed.
+    fn wait<T>(&mut self, communicate: impl FnOnce(&Communicator<'a>) -> T) -> (T, Seconds) {
+        let before = self.watch.now();
+        let outcome = communicate(self.communicator);
+        let waited = Seconds(self.watch.now().0 - before.0);
+        self.waiting.0 += waited.0;
+        (outcome, waited)
     }
 }
+
+/// A rank has to compute this long, in seconds, before its speed says something.
+const LONG_ENOUGH: f64 = 0.1;
 
 impl Transport for Ranks<'_, '_> {
     fn rank(&self) -> usize {
@@ -71,17 +96,18 @@ impl Transport for Ranks<'_, '_> {
 
     /// MPI adds in an order of its own, the same on every rank.
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
-        let before = self.watch.now();
-        self.communicator.sum(buffer);
+        #[cfg(debug_assertions)]
+        crate::guard::panic_if_asked(self.communicator.rank());
+        let ((), waited) = self.wait(|communicator| communicator.sum(buffer));
         if self.watch.is_running() {
-            self.summing.0 += self.watch.now().0 - before.0;
+            self.summing.0 += waited.0;
             *self.sums.entry(buffer.len()).or_default() += 1;
         }
         Ok(())
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error> {
-        self.communicator.broadcast(root, buffer);
+        self.wait(|communicator| communicator.broadcast(root, buffer));
         Ok(())
     }
 
@@ -93,7 +119,7 @@ impl Transport for Ranks<'_, '_> {
     }
 
     fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
-        let came = self.communicator.receive(from, message);
+        let (came, _) = self.wait(|communicator| communicator.receive(from, message));
         assert_eq!(came, message.len(), "a message of another length than expected");
         Ok(())
     }

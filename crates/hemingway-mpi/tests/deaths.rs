@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use cluster::{PATIENCE, command, is_alive, show, stat, wait_for};
+use cluster::{PATIENCE, children, command, is_alive, show, wait_for};
 
 /// A run of `hemingway train` on three ranks of this machine.
 struct Run {
@@ -24,16 +24,21 @@ impl Run {
     }
 
     fn start_on(workers: &[&str], extra: &[&str]) -> Run {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = command(folder.path());
-        command.args(["train", "synthetic:separable,rows=3000,features=30", "--engine", "mpi"]).args(workers);
-        command.args(["--algorithm", "minibatch-sgd", "--checkpoint-every", "200ms"]).args(extra);
-        let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let run = Run { head, folder };
+        let run = Run::begin(&[workers, &["--algorithm", "minibatch-sgd"], extra].concat());
         wait_for("a checkpoint", || {
             show(run.folder.path())["points"].as_array().is_some_and(|points| points.len() > 3)
         });
         run
+    }
+
+    /// Starts a run, whatever becomes of it.
+    fn begin(extra: &[&str]) -> Run {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(folder.path());
+        command.args(["train", "synthetic:separable,rows=3000,features=30", "--engine", "mpi"]);
+        command.args(["--checkpoint-every", "200ms"]).args(extra);
+        let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Run { head, folder }
     }
 
     fn launcher(&self) -> u32 {
@@ -43,9 +48,7 @@ impl Run {
     }
 
     fn ranks(&self) -> Vec<u32> {
-        let mut ranks = children(self.launcher());
-        ranks.retain(|rank| name(*rank).is_some_and(|name| name.starts_with("hemingway-work")));
-        ranks.sort_unstable();
+        let ranks = cluster::ranks_of(self.head.id());
         assert_eq!(ranks.len(), 3, "{ranks:?}");
         ranks
     }
@@ -67,17 +70,6 @@ fn pid(number: u32) -> Pid {
 fn kill(number: u32) -> Instant {
     kill_process(pid(number), Signal::KILL).unwrap();
     Instant::now()
-}
-
-fn name(number: u32) -> Option<String> {
-    stat(number).map(|(name, _)| name)
-}
-
-fn children(parent: u32) -> Vec<u32> {
-    let parent = parent.to_string();
-    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|number| stat(*number).is_some_and(|(_, fields)| fields[1] == parent)).collect()
 }
 
 fn assert_all_gone(since: Instant, processes: &[u32]) {
@@ -123,6 +115,113 @@ fn nobody_outlives_the_head() {
     resumes(&folder);
 }
 
+/// In the work of a rank, on a thread beside it, and in the rank that speaks for all.
+#[test]
+fn a_rank_that_panics_is_named_with_its_words() {
+    for (asked, words) in [("1", "worker 1 on "), ("2,thread", "worker 2 on "), ("0", "worker 0 on ")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(folder.path());
+        command.env("HEMINGWAY_TEST_PANIC", asked);
+        command.args(["train", "synthetic:separable,rows=3000,features=30", "--engine", "mpi"]);
+        let begun = Instant::now();
+        let output = command.args(["--workers", "3", "--algorithm", "cocoa"]).args(FOREVER).output().unwrap();
+        let said = cluster::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(words) && said.contains("failed: panicked at") && said.contains("to panic"),
+            "{said}"
+        );
+        assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
+    }
+}
+
+/// Stops a rank for so long.
+fn stop_for(rank: u32, time: Duration) {
+    kill_process(pid(rank), Signal::STOP).unwrap();
+    std::thread::sleep(time);
+    kill_process(pid(rank), Signal::CONT).unwrap();
+}
+
+#[test]
+fn a_rank_that_stops_for_a_while_is_waited_for() {
+    let run = Run::start(&["--rounds", "100000"]);
+    stop_for(run.ranks()[1], Duration::from_secs(20));
+    let (code, said, _folder) = run.end();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_rank_that_stops_for_longer_than_patience_is_named() {
+    let run = Run::start(&[&FOREVER[..], &["--patience", "5s"]].concat());
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(ranks[1]), Signal::STOP).unwrap();
+    let since = Instant::now();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no sign of life from worker 1 on "), "{said}");
+    assert_all_gone(since + Duration::from_secs(5), &[&ranks[..], &[launcher]].concat());
+    resumes(&folder);
+}
+
+/// One round takes hours: there is no checkpoint yet, and no model to save.
+#[test]
+fn a_round_without_end_is_interrupted() {
+    let run = Run::begin(&["--workers", "3", "--algorithm", "cocoa", "--local-steps", "100000000000"]);
+    wait_for("the ranks", || show(run.folder.path())["status"] == "running");
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(run.head.id()), Signal::TERM).unwrap();
+    let since = Instant::now();
+    let (code, said, _folder) = run.end();
+    assert!(since.elapsed() < PATIENCE, "it took {:?}", since.elapsed());
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("interrupted before the first checkpoint"), "{said}");
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+}
+
+/// A rank that is stopped keeps the round from ending, but the last checkpoint is there.
+#[test]
+fn a_stuck_run_that_is_interrupted_saves_its_last_checkpoint() {
+    let run = Run::start(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(ranks[1]), Signal::STOP).unwrap();
+    kill_process(pid(run.head.id()), Signal::TERM).unwrap();
+    let since = Instant::now();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(3), "{said}");
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    let report = &show(folder.path())["report"];
+    assert_eq!(report["stop"], "interrupted", "{report}");
+    let models = folder.path().join("hemingway").join("models");
+    assert_eq!(std::fs::read_dir(models).unwrap().count(), 1);
+    resumes(&folder);
+}
+
+/// On one machine ranks share memory. What `mpirun` itself listens on cannot be chosen.
+#[test]
+fn ranks_of_one_machine_listen_to_nobody() {
+    let run = Run::start(&FOREVER);
+    for rank in run.ranks() {
+        let sockets: Vec<String> = std::fs::read_dir(format!("/proc/{rank}/fd"))
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+            .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+            .collect();
+        for table in ["tcp", "tcp6"] {
+            let table = std::fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap();
+            let listens = |line: &&str| {
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                fields.get(3) == Some(&"0A")
+                    && fields.get(9).is_some_and(|inode| sockets.iter().any(|s| s == inode))
+            };
+            let listening: Vec<&str> = table.lines().filter(listens).collect();
+            assert!(listening.is_empty(), "rank {rank}: {listening:?}");
+        }
+    }
+    kill(run.head.id());
+    run.end();
+}
+
 #[test]
 fn an_interrupted_run_saves_its_model() {
     let run = Run::start(&FOREVER);
@@ -140,7 +239,10 @@ fn an_interrupted_run_saves_its_model() {
 /// The store is as it should be, and the run goes on.
 fn resumes(folder: &tempfile::TempDir) {
     let store = folder.path();
-    let round = show(store)["points"].as_array().unwrap().last().unwrap()["round"].as_u64().unwrap();
+    let shown = show(store);
+    // The last checkpoint may be later than the last score.
+    let scored = shown["points"].as_array().unwrap().last().unwrap()["round"].as_u64();
+    let round = scored.max(shown["checkpoint_round"].as_u64()).unwrap();
     let more = (round + 50).to_string();
     let output =
         command(store).args(["train", "--resume", "last", "--rounds", &more, "--json"]).output().unwrap();

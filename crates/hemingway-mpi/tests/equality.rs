@@ -27,6 +27,7 @@ fn job(loss: Loss, stages: Vec<Stage>) -> ExternalJob {
         stages,
         workers: None,
         checkpoint: None,
+        heartbeat: None,
     }
 }
 

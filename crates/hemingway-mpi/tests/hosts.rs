@@ -127,3 +127,77 @@ fn a_lost_host_is_left_out() {
     let points = show(hosts.folder.path());
     assert_eq!(points["points"].as_array().unwrap().last().unwrap()["round"].as_u64(), Some(50_000));
 }
+
+/// A run on all hosts that goes on until something happens to it.
+fn endless(hosts: &Hosts, extra: &[&str]) -> std::process::Child {
+    let train = [
+        "train",
+        "synthetic:separable,rows=3000,features=30",
+        "--engine",
+        "mpi",
+        "--algorithm",
+        "minibatch-sgd",
+        "--checkpoint-every",
+        "200ms",
+    ];
+    let mut command = hosts.hemingway(&[&train[..], extra].concat());
+    let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("points", || {
+        show(hosts.folder.path())["points"].as_array().is_some_and(|points| points.len() > 3)
+    });
+    head
+}
+
+fn end(mut head: std::process::Child) -> (Option<i32>, String) {
+    wait_for("the end", || head.try_wait().unwrap().is_some());
+    let output = head.wait_with_output().unwrap();
+    (output.status.code(), text(&output.stderr))
+}
+
+fn ip(words: &[&str]) {
+    assert!(Command::new("ip").args(words).status().unwrap().success(), "ip {words:?}");
+}
+
+#[test]
+fn a_host_whose_link_is_down_is_named() {
+    let Some(hosts) = Hosts::up("hwc", 3) else { return };
+    let head = endless(&hosts, &["--within", "10m", "--patience", "6s"]);
+    ip(&["-n", "hwc3", "link", "set", "eth0", "down"]);
+    let (code, said) = end(head);
+    assert_eq!(code, Some(1), "{said}");
+    let error = said.lines().find(|line| line.contains("error:")).unwrap();
+    assert!(error.contains("hwc3") && !error.contains("hwc1"), "{said}");
+    assert!(said.contains("--resume last"), "{said}");
+}
+
+/// Who hears nothing from anywhere says so; the other hosts are named, not the one that still works.
+#[test]
+fn a_head_whose_link_is_down_says_so() {
+    let Some(hosts) = Hosts::up("hwd", 3) else { return };
+    let head = endless(&hosts, &["--within", "10m", "--patience", "6s"]);
+    ip(&["-n", "hwd1", "link", "set", "eth0", "down"]);
+    let (code, said) = end(head);
+    assert_eq!(code, Some(1), "{said}");
+    let named = said.contains("hwd2") && said.contains("hwd3");
+    assert!(named && said.contains("the network of hwd1 itself may be down"), "{said}");
+}
+
+/// Two hosts no longer reach each other while the head reaches both: everyone waits, and nobody is silent.
+#[test]
+fn hosts_that_are_cut_off_from_each_other_are_found_and_one_is_left_out() {
+    let Some(hosts) = Hosts::up("hwe", 3) else { return };
+    let head = endless(&hosts, &["--rounds", "60000", "--patience", "6s", "--restarts", "1"]);
+    for (here, there) in [("hwe2", "10.77.0.3"), ("hwe3", "10.77.0.2")] {
+        let nobody = "02:00:00:00:00:99";
+        ip(&["-n", here, "neigh", "replace", there, "lladdr", nobody, "dev", "eth0", "nud", "permanent"]);
+    }
+    let (code, said) = end(head);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("all workers have waited for one another") && said.contains("hwe2, hwe3"),
+        "{said}"
+    );
+    assert!(said.contains("with 2 workers without hwe"), "{said}");
+    let points = show(hosts.folder.path());
+    assert_eq!(points["points"].as_array().unwrap().last().unwrap()["round"].as_u64(), Some(60_000));
+}

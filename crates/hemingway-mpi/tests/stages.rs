@@ -2,12 +2,14 @@
 
 mod cluster;
 
+use std::process::Stdio;
 use std::time::Duration;
 
 use cluster::{Conversation, command, computed, is_alive, text};
 use hemingway_data::{LoadOptions, load};
 use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Source, Stage};
 use hemingway_train::{Look, Loss, Parameters, Point, Problem, Run, Scoring, Seconds, Stop, StopRules};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const DATA: &str = "synthetic:text,rows=3000,features=100,seed=3";
@@ -28,6 +30,7 @@ fn job(workers: usize) -> ExternalJob {
         stages: Vec::new(),
         workers: Some(workers),
         checkpoint: None,
+        heartbeat: None,
     }
 }
 
@@ -54,7 +57,7 @@ impl Told {
 fn relay(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
     let stop = StopRules::default();
     let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
-    ranks.tell(&Command::Stage { stage });
+    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
     let mut told = Told::default();
     while told.run.is_none() {
         match ranks.hear().expect("the stage has not ended") {
@@ -124,6 +127,49 @@ fn the_same_processes_go_on_another_way() {
     cluster::wait_for("the ranks to end", || !pids.iter().any(|pid| is_alive(*pid)));
 }
 
+/// Ranks 0 and 2 train while rank 1 waits; the rows are those of two workers, whoever they are.
+#[test]
+fn a_stage_takes_the_ranks_it_is_told() {
+    let on = |chosen: Vec<usize>| {
+        let mut ranks = Conversation::begin(3, &job(3));
+        let pids = greeted(&mut ranks);
+        loaded(&mut ranks);
+        let stop = StopRules { rounds: Some(200), ..StopRules::default() };
+        let (algorithm, parameters) = ("cocoa".to_owned(), Parameters::default());
+        let idle = (1..3).find(|rank| !chosen.contains(rank)).expect("one is left out");
+        let before = computed(pids[idle]);
+        ranks.tell(&Command::Stage {
+            stage: Stage { algorithm, parameters, workers: 2, stop },
+            ranks: chosen,
+        });
+        loop {
+            if let Some(Message::Finished { run, profile, .. }) = ranks.hear() {
+                let burnt = computed(pids[idle]) - before;
+                assert_eq!(profile.expect("a profile").rates.len(), 2);
+                return (run.primal, burnt);
+            }
+        }
+    };
+    let ((first, _), (chosen, burnt)) = (on(vec![0, 1]), on(vec![0, 2]));
+    assert!((first - chosen).abs() <= 1e-9 * first, "{first} and {chosen}");
+    assert!(burnt < 0.5, "rank 1 computed {burnt} s");
+}
+
+#[test]
+fn ranks_that_make_no_sense_are_refused() {
+    for chosen in [vec![0], vec![1, 2], vec![0, 3], vec![0, 0]] {
+        let mut ranks = Conversation::begin(3, &job(3));
+        greeted(&mut ranks);
+        loaded(&mut ranks);
+        let (algorithm, parameters, stop) = ("cocoa".to_owned(), Parameters::default(), StopRules::default());
+        ranks.tell(&Command::Stage {
+            stage: Stage { algorithm, parameters, workers: 2, stop },
+            ranks: chosen,
+        });
+        assert_eq!(ranks.end().code(), Some(2));
+    }
+}
+
 #[test]
 fn who_waits_burns_no_core() {
     let mut ranks = Conversation::begin(3, &job(3));
@@ -164,7 +210,8 @@ fn a_goal_ends_the_job() {
     loaded(&mut ranks);
     let stop = StopRules { rounds: Some(4), ..StopRules::default() };
     let (algorithm, parameters) = ("cocoa".to_owned(), Parameters::default());
-    ranks.tell(&Command::Stage { stage: Stage { algorithm, parameters, workers: 2, stop } });
+    let stage = Stage { algorithm, parameters, workers: 2, stop };
+    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
     loop {
         if let Some(Message::Finished { run, .. }) = ranks.hear() {
             assert_eq!(run.stop, Stop::Rounds);
@@ -172,6 +219,37 @@ fn a_goal_ends_the_job() {
         }
     }
     assert!(ranks.end().success());
+}
+
+/// A rank that is stopped half of the time takes twice as long for its work, and the report says so.
+#[test]
+fn a_slow_rank_is_named_in_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.args([
+        "train",
+        "synthetic:separable,rows=100000,features=50",
+        "--engine",
+        "mpi",
+        "--workers",
+        "3",
+    ]);
+    command.args(["--algorithm", "gradient-descent", "--lambda", "1e-8", "--within", "4s", "--json"]);
+    let head = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    cluster::wait_for("the run", || cluster::show(folder.path())["status"] == "running");
+    let slow = cluster::ranks_of(head.id())[1];
+    while is_alive(slow) {
+        for (signal, time) in [(Signal::STOP, 60), (Signal::CONT, 20)] {
+            let _ = kill_process(Pid::from_raw(slow as i32).unwrap(), signal);
+            std::thread::sleep(Duration::from_millis(time));
+        }
+    }
+    let output = head.wait_with_output().unwrap();
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let stragglers = report["stragglers"].as_array().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(stragglers[0]["worker"], 1, "{report}");
+    assert!(stragglers[0]["factor"].as_f64().unwrap() > 1.5 && stragglers[0]["host"].is_string(), "{report}");
 }
 
 /// `hemingway train` on ranks of this machine; its report.

@@ -4,7 +4,7 @@ use hemingway_data::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::Progress;
-use crate::{Error, Model, Seconds};
+use crate::{Error, Model, Run, Seconds, Stop};
 
 /// A resumable state, taken between two rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,24 @@ impl Checkpoint {
     /// Whether it was made for another algorithm, or another number of workers, to go on from.
     pub fn is_handed_over(&self) -> bool {
         self.workers.is_empty()
+    }
+
+    /// The run as it was here, for whoever interrupts it and cannot wait for the end of the round under way.
+    pub fn interrupted(&self) -> Run {
+        let certificate = self.progress.certificate();
+        Run {
+            stop: Stop::Interrupted,
+            rounds: self.round,
+            seconds: self.seconds,
+            wall_seconds: self.wall_seconds,
+            scoring_seconds: self.progress.scoring_seconds(),
+            primal: certificate.primal,
+            dual: certificate.dual,
+            certified_error: certificate.error(),
+            relative_to_start: certificate.relative_to_start(),
+            set_up: Seconds(0.0),
+            model: Model { weights: self.progress.best_weights().to_vec(), duals: None },
+        }
     }
 
     /// Where a solver that knows nothing of the one before begins: at the dual point with its weights, or at the best

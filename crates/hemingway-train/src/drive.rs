@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Shadow, Standing, weights_of};
 use crate::{
-    Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop, Work, Worker,
+    Certificate, Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop,
+    Work, Worker,
 };
 
 /// What the loop has to remember to go on from a checkpoint.
@@ -27,6 +28,16 @@ impl Progress {
     /// The best weights so far.
     pub(crate) fn best_weights(&self) -> &[f64] {
         &self.standing.best
+    }
+
+    /// The bracket around P* so far.
+    pub(crate) fn certificate(&self) -> Certificate {
+        self.standing.certificate
+    }
+
+    /// What scoring took so far.
+    pub(crate) fn scoring_seconds(&self) -> Seconds {
+        self.scoring_seconds
     }
 }
 

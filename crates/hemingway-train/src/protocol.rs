@@ -3,7 +3,7 @@
 //! The program gets its [`ExternalJob`] as one line of JSON (a file, or the first line of its standard input), and
 //! answers with [`Message`]s, one per line, on its standard output. It reads [`Command`]s from the rest of its
 //! standard input; the end of that input means that whoever asked is gone, and the program ends too. A [`Failure`] is
-//! one line on standard error, from whichever rank it happened on. `docs/protocol.md` describes all this for those
+//! one line on standard error, from whichever rank it happened on, and so is a [`Beat`], from every rank. `docs/protocol.md` describes all this for those
 //! who write an engine of their own.
 //!
 //! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
@@ -43,6 +43,9 @@ pub struct ExternalJob {
     /// The state of a [`Message::Checkpoint`] to begin from, in the first stage.
     #[serde(default)]
     pub checkpoint: Option<String>,
+    /// Every rank says this often that it is alive, as a [`Beat`] on its standard error; never without it.
+    #[serde(default)]
+    pub heartbeat: Option<Seconds>,
 }
 
 /// Data and how to read it.
@@ -173,6 +176,9 @@ pub enum Command {
     Stage {
         /// What to do.
         stage: Stage,
+        /// The ranks that take part, in ascending order from 0; if empty, the first ones.
+        #[serde(default)]
+        ranks: Vec<usize>,
     },
     /// There will be no further stage.
     Done,
@@ -192,6 +198,39 @@ pub struct Failure {
     pub message: String,
 }
 
+/// One rank is alive, and what it is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename = "beat")]
+pub struct Beat {
+    /// Which one.
+    pub rank: usize,
+    /// How often it has communicated so far: a rank whose count stands still makes no progress.
+    pub done: u64,
+    /// How many sums, broadcasts and gatherings of the present stage it has left behind, the same on all ranks that have
+    /// come equally far.
+    #[serde(default)]
+    pub step: u64,
+    /// What it is doing now.
+    pub doing: Doing,
+    /// The bytes of the communication that it waits for.
+    #[serde(default)]
+    pub bytes: u64,
+}
+
+/// What a rank is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// Reading its rows.
+    Loading,
+    /// Training or scoring on them.
+    Computing,
+    /// In the middle of a communication: for the others, or for the network.
+    Waiting,
+    /// Not part of the present stage, or waiting to be told the next.
+    Resting,
+}
+
 /// Where the training time of a run went.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Profile {
@@ -203,6 +242,9 @@ pub struct Profile {
     pub sum_seconds: f64,
     /// The lengths of sums, and how many there were of each.
     pub sums: Vec<(usize, u64)>,
+    /// Operations per second of each worker while it computed, waiting left out; 0 where too little was seen to tell.
+    #[serde(default)]
+    pub rates: Vec<f64>,
 }
 
 /// What an external engine measured of its machines and their network.

@@ -28,7 +28,7 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Cluster, Error> {
     let names = catalogue().iter().map(|entry| entry.name).filter(|name| *name != "newton");
     let names: Vec<&str> = names.collect();
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
-    let ranks = setup.start(None)?;
+    let ranks = setup.start(None, None)?;
     let dimension = ranks.loaded.features + usize::from(request.bias);
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;

@@ -110,14 +110,51 @@ pub enum Error {
         /// What became of the launcher.
         how: String,
     },
-    /// A machine is gone.
-    #[error("the host {host} was lost; {how}")]
+    /// Machines are gone.
+    #[error("the host{} {} {} lost; {how}{note}", if .hosts.len() > 1 { "s" } else { "" }, .hosts.join(", "),
+        if .hosts.len() > 1 { "were" } else { "was" })]
     HostLost {
-        /// Its name.
-        host: String,
+        /// Their names.
+        hosts: Vec<String>,
         /// What became of the launcher.
         how: String,
+        /// What else may be the matter.
+        note: String,
     },
+    /// Nothing is heard of some ranks.
+    #[error("no sign of life from {who} for {seconds:.0} s{note}")]
+    RanksSilent {
+        /// Ranks with their hosts.
+        who: String,
+        /// Since when.
+        seconds: f64,
+        /// What else may be the matter.
+        note: String,
+    },
+    /// All ranks wait for one another.
+    #[error("all workers have waited for one another for {seconds:.0} s and none computes: the network between {} \
+        no longer carries their messages{}", .hosts.join(", "), laggards(.behind.as_deref()))]
+    Standstill {
+        /// All of them.
+        hosts: Vec<String>,
+        /// Ranks that have come less far than others, in words.
+        behind: Option<String>,
+        /// Their hosts.
+        suspects: Vec<String>,
+        /// Since when.
+        seconds: f64,
+    },
+    /// A round does not end.
+    #[error("{who}: a step of the round has taken {seconds:.0} s so far, and the others wait for it")]
+    RoundTooLong {
+        /// Ranks with their hosts.
+        who: String,
+        /// Since when.
+        seconds: f64,
+    },
+    /// The user interrupted a run that has nothing to save yet.
+    #[error("interrupted before the first checkpoint: there is no model to save yet")]
+    Interrupted,
     /// The launcher died, and nobody knows why.
     #[error("the workers were lost: {how}{}", quoted(.words))]
     RanksLost {
@@ -343,6 +380,10 @@ impl Error {
             Error::RankLost { .. }
             | Error::HostLost { .. }
             | Error::RanksLost { .. }
+            | Error::RanksSilent { .. }
+            | Error::Standstill { .. }
+            | Error::RoundTooLong { .. }
+            | Error::Interrupted
             | Error::RanksNotStarted { .. }
             | Error::RanksDoNotStart { .. }
             | Error::NoHostLeft { .. }
@@ -356,9 +397,9 @@ impl Error {
         }
     }
 
-    /// Whether what the user asked for is out of reach, rather than badly put.
+    /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. })
+        matches!(self, Error::Impossible { .. } | Error::Interrupted)
     }
 
     /// What to do next, where that is known.
@@ -380,9 +421,18 @@ impl Error {
                  in HEMINGWAY_WORKER",
             ),
             Error::WorkerVersion { .. } => Some("install both from the same release"),
-            Error::RankLost { .. } | Error::HostLost { .. } | Error::RanksLost { .. } => Some(
+            Error::RankLost { .. }
+            | Error::HostLost { .. }
+            | Error::RanksLost { .. }
+            | Error::RanksSilent { .. }
+            | Error::Standstill { .. } => Some(
                 "go on from the last checkpoint with `hemingway train --resume last`; --restarts N does so by itself",
             ),
+            Error::RoundTooLong { .. } => Some(
+                "if rounds may take that long, say so with --patience; `hemingway train --resume last` goes on from the \
+                 last checkpoint",
+            ),
+            Error::Interrupted => Some("`hemingway train --resume last` begins it anew"),
             Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }
@@ -412,7 +462,15 @@ impl Error {
 
     /// Whether workers or machines were lost, so that starting again may help.
     pub(crate) fn is_loss(&self) -> bool {
-        matches!(self, Error::RankLost { .. } | Error::HostLost { .. } | Error::RanksLost { .. })
+        matches!(
+            self,
+            Error::RankLost { .. }
+                | Error::HostLost { .. }
+                | Error::RanksLost { .. }
+                | Error::RanksSilent { .. }
+                | Error::Standstill { .. }
+                | Error::RoundTooLong { .. }
+        )
     }
 
     /// Says which file a database error is about, and what it means for the user.
@@ -445,6 +503,10 @@ impl From<hemingway_train::Error> for Error {
 fn failed(failure: &hemingway_train::protocol::Failure) -> String {
     let hemingway_train::protocol::Failure { rank, host, message, bad_input } = failure;
     if *bad_input { message.clone() } else { format!("worker {rank} on {host} failed: {message}") }
+}
+
+fn laggards(who: Option<&str>) -> String {
+    who.map_or_else(String::new, |who| format!("; behind the others: {who}"))
 }
 
 /// What a program said, below what is said about it.

@@ -29,6 +29,7 @@
 //! [`Watch`].
 
 mod calibrate;
+mod closer;
 mod course;
 mod default_choice;
 mod design;
@@ -54,6 +55,7 @@ mod session;
 mod store;
 
 pub use calibrate::calibrate_cluster;
+pub use closer::{Closer, GRACE};
 pub use course::Switched;
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
@@ -69,7 +71,7 @@ pub use owner::Owner;
 pub use place::{Place, check_writable};
 pub use planning::Explanation;
 pub use predict::{Predictions, predict};
-pub use report::{DatasetSummary, TrainReport};
+pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};

@@ -28,6 +28,13 @@ pub(crate) struct Ready {
     pub transform_seconds: f64,
 }
 
+impl Ready {
+    /// All of it but the test data.
+    pub(crate) fn without_test(&self) -> Ready {
+        Ready { summary: self.summary.clone(), transform: self.transform.clone(), test: None, ..*self }
+    }
+}
+
 /// Who has the data and trains on it.
 pub(crate) enum Means {
     /// This process.
@@ -149,7 +156,7 @@ fn have_it_read(
     problem: Problem,
 ) -> Result<(Ready, Means), Error> {
     let setup = set_up_ranks(request, choice)?;
-    let ranks = setup.start(from)?;
+    let ranks = setup.start(from, None)?;
     let loaded = ranks.loaded.clone();
     let summary = DatasetSummary {
         name: request.data.spec.clone(),

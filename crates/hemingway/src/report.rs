@@ -89,6 +89,9 @@ pub struct TrainReport {
     /// Goals that could not be expected to be reached, and what was noticed on the way.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Workers of the mpi engine that computed notably slower than the others, the slowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stragglers: Vec<Straggler>,
     /// The share of training rows with the right class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_accuracy: Option<f64>,
@@ -104,6 +107,17 @@ pub struct TrainReport {
     /// Test values left out because the training data has no such feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_dropped_values: Option<usize>,
+}
+
+/// A worker that is slower than the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Straggler {
+    /// Its number.
+    pub worker: usize,
+    /// Its machine.
+    pub host: String,
+    /// How many times as long as the median it takes for the same work.
+    pub factor: f64,
 }
 
 /// A dataset in figures.

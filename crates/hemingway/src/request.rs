@@ -81,7 +81,7 @@ impl Default for PlanningRequest {
 }
 
 /// How the ranks of an MPI run are started.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RanksRequest {
     /// The machines to start them on, as a hosts file.
@@ -90,6 +90,8 @@ pub struct RanksRequest {
     pub launcher: Option<String>,
     /// How often to start again from the last checkpoint when ranks are lost.
     pub restarts: u32,
+    /// How long ranks may be silent, or a round may take; if not given, it follows from how long rounds take.
+    pub patience: Option<Seconds>,
 }
 
 /// Data and how to read it.
@@ -240,6 +242,12 @@ impl TrainRequest {
         self.planning.check()?;
         positive("--within", within.map(|limit| limit.0))?;
         positive("--checkpoint-every", Some(self.checkpoint_every.0))?;
+        match self.ranks.patience {
+            Some(Seconds(patience)) if !(patience >= LEAST_PATIENCE && patience.is_finite()) => {
+                out_of_range("--patience", patience, "at least 5 s")?;
+            }
+            _ => {}
+        }
         match (objective, rounds, self.scoring) {
             (Some(value), _, _) if !value.is_finite() => {
                 out_of_range("--objective", value, "a finite number")
@@ -250,6 +258,9 @@ impl TrainRequest {
         }
     }
 }
+
+/// Less than a few heartbeats of a rank says nothing about it, in seconds.
+const LEAST_PATIENCE: f64 = 5.0;
 
 impl PlanningRequest {
     fn check(&self) -> Result<(), Error> {

@@ -4,7 +4,7 @@
 //! written the moment it is known, so that a run that is killed can be looked at and resumed.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hemingway_data::{Dataset, Difference};
 use hemingway_train::protocol::Loaded;
@@ -19,13 +19,15 @@ use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
 use crate::{
-    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Switched, TrainReport,
-    TrainRequest, VERSION,
+    Changes, Choice, Closer, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Straggler,
+    Switched, TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
 pub struct Watch<'a> {
-    /// Set it, and the run ends after its round with its model saved.
+    /// Set it, and the run ends after its round with its model saved. Ranks that do not come to its end within
+    /// [`GRACE`](crate::GRACE) are ended, and the model is that of the last checkpoint; for workers in this process see
+    /// [`Progress::Closable`].
     pub interrupt: &'a AtomicBool,
     /// Called with everything that happens.
     pub observe: &'a mut dyn FnMut(Progress),
@@ -39,6 +41,8 @@ pub enum Progress<'a> {
     Planned(&'a Explanation),
     /// Training begins.
     Started(&'a StoredRun),
+    /// Workers in this process look up only between rounds: this closes the run from another thread.
+    Closable(Arc<Closer>),
     /// A round was scored.
     Point(&'a Point),
     /// The run goes on another way.
@@ -201,6 +205,8 @@ struct Task<'a> {
     ready: Ready,
     course: Option<Course>,
     bill: Bill,
+    stragglers: Vec<Straggler>,
+    closer: Option<Arc<Closer>>,
 }
 
 /// Trains one stage, from a checkpoint if there is one.
@@ -209,7 +215,20 @@ type OneStage<'a> = dyn FnMut(&mut Task, Option<&Checkpoint>, &mut Watch) -> Res
 /// What training came to.
 struct Outcome {
     run: Run,
-    quality: Quality,
+    /// How well its model predicts the training data; unknown where it was cut short.
+    quality: Option<Quality>,
+}
+
+/// Closes a run with the model of its last checkpoint.
+pub(crate) fn save_last_checkpoint(
+    place: &Place,
+    store: &Store,
+    run: &StoredRun,
+    request: &TrainRequest,
+    ready: Ready,
+) -> Result<TrainReport, Error> {
+    let task = Task::new(place, store, run, request, run.choice.clone(), ready, None);
+    task.conclude(task.last_checkpoint())
 }
 
 impl<'a> Task<'a> {
@@ -222,7 +241,8 @@ impl<'a> Task<'a> {
         ready: Ready,
         course: Option<Course>,
     ) -> Task<'a> {
-        Task { place, store, run, request, choice, ready, course, bill: Bill::default() }
+        let (bill, stragglers) = (Bill::default(), Vec::new());
+        Task { place, store, run, request, choice, ready, course, bill, stragglers, closer: None }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -233,7 +253,21 @@ impl<'a> Task<'a> {
         watch: &mut Watch,
     ) -> Result<TrainReport, Error> {
         (watch.observe)(Progress::Started(self.run));
-        let result = self.train(means, from, watch).and_then(|outcome| self.save(&outcome));
+        if let Means::Here { .. } = means {
+            let closer = Arc::new(Closer::new(self.place, &self.run.id, self.request, &self.ready));
+            self.closer = Some(Arc::clone(&closer));
+            (watch.observe)(Progress::Closable(closer));
+        }
+        let outcome = self.train(means, from, watch);
+        if let Some(closer) = &self.closer {
+            closer.take()?;
+        }
+        self.conclude(outcome)
+    }
+
+    /// Saves what came of it and closes the run.
+    fn conclude(&self, outcome: Result<Outcome, Error>) -> Result<TrainReport, Error> {
+        let result = outcome.and_then(|outcome| self.save(&outcome));
         if let Err(error) = &result {
             // If the store is what failed, this fails too; the first error is the one to report.
             let _ = self.store.fail_run(self.run, &error.to_string());
@@ -260,7 +294,14 @@ impl<'a> Task<'a> {
         };
         let run = self.stages(from, watch, &mut stage)?;
         let quality = Quality::of(&hemingway_train::predict(data, &run.model.weights), data);
-        Ok(Outcome { run, quality })
+        Ok(Outcome { run, quality: Some(quality) })
+    }
+
+    /// What the run had come to at its last checkpoint.
+    fn last_checkpoint(&self) -> Result<Outcome, Error> {
+        let checkpoint = self.store.checkpoint(self.run)?.ok_or(Error::Interrupted)?;
+        self.store.forget_points_after(self.run, checkpoint.round)?;
+        Ok(Outcome { run: checkpoint.interrupted(), quality: None })
     }
 
     /// One stage after the other, as long as another way is better or the present one leads nowhere.
@@ -362,12 +403,20 @@ impl<'a> Task<'a> {
         let mut restarts = self.request.ranks.restarts;
         loop {
             let result = started.and_then(|ranks| self.train_with(ranks, from, watch));
+            let interrupted = watch.interrupt.load(Ordering::Relaxed);
             let reason = match result {
+                // Whatever became of the ranks, the user wants what there is.
+                Err(error) if interrupted && (error.is_loss() || matches!(error, Error::Interrupted)) => {
+                    return self.last_checkpoint();
+                }
                 Err(error) if error.is_loss() && restarts > 0 => error,
                 result => return result,
             };
             restarts -= 1;
-            let gone = setup.drop_lost_hosts()?;
+            let gone = match setup.drop_lost_hosts(&reason, watch.interrupt) {
+                Err(Error::Interrupted) => return self.last_checkpoint(),
+                gone => gone?,
+            };
             self.choice.workers = self.choice.workers.min(setup.ranks());
             let workers = self.choice.workers;
             if let Some(course) = &mut self.course {
@@ -377,7 +426,7 @@ impl<'a> Task<'a> {
             from = self.store.checkpoint(self.run)?;
             self.store.forget_points_after(self.run, from.as_ref().map_or(0, |from| from.round))?;
             (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers });
-            started = setup.start(from.as_ref());
+            started = setup.start(from.as_ref(), Some(watch.interrupt));
         }
     }
 
@@ -407,8 +456,9 @@ impl<'a> Task<'a> {
             Ok(run)
         };
         let run = self.stages(from, watch, &mut stage)?;
+        self.stragglers = ranks.stragglers();
         ranks.dismiss();
-        Ok(Outcome { run, quality: quality.expect("every stage tells") })
+        Ok(Outcome { run, quality })
     }
 
     /// Between stages the training clock runs, but before the first one it does not yet.
@@ -439,7 +489,7 @@ impl<'a> Task<'a> {
     fn record(&mut self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         match event {
             Event::Point(point) => {
-                self.store.add_point(self.run, point)?;
+                self.unless_closed(|| self.store.add_point(self.run, point))?;
                 observe(Progress::Point(point));
                 if let Some(course) = &mut self.course {
                     let told = course.notes.len();
@@ -452,8 +502,15 @@ impl<'a> Task<'a> {
                 if let Some(course) = self.course.as_mut().filter(|_| checkpoint.is_handed_over()) {
                     course.handed = Some(checkpoint.clone());
                 }
-                self.store.save_checkpoint(self.run, checkpoint)
+                self.unless_closed(|| self.store.save_checkpoint(self.run, checkpoint))
             }
+        }
+    }
+
+    fn unless_closed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        match &self.closer {
+            Some(closer) => closer.unless_closed(work),
+            None => work(),
         }
     }
 
@@ -550,8 +607,9 @@ impl<'a> Task<'a> {
                 .into_iter()
                 .chain(noticed)
                 .collect(),
-            train_accuracy: train.accuracy(),
-            train_rmse: train.rmse(),
+            stragglers: self.stragglers.clone(),
+            train_accuracy: train.and_then(Quality::accuracy),
+            train_rmse: train.and_then(Quality::rmse),
             test_accuracy: test.and_then(Quality::accuracy),
             test_rmse: test.and_then(Quality::rmse),
             test_dropped_values: self.ready.test.as_ref().map(|test| test.dropped_values),

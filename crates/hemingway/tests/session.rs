@@ -46,6 +46,7 @@ fn everything_is_seen_in_order_and_kept() {
             Progress::Loading(spec) => spec.to_owned(),
             Progress::Planned(explanation) => explanation.asked.error.unwrap_or(0.0).to_string(),
             Progress::Started(run) => run.id.clone(),
+            Progress::Closable(_) => return,
             Progress::Switched(switched) => switched.reason.clone(),
             Progress::Noticed(note) => note.to_owned(),
             Progress::Point(point) => point.round.to_string(),
@@ -63,6 +64,31 @@ fn everything_is_seen_in_order_and_kept() {
     assert_eq!(run.report.unwrap(), report);
     assert_eq!((report.stop, report.goal_reached), (Stop::Error, true));
     assert!(report.certified_error.unwrap() <= 1e-3);
+}
+
+/// Whoever cannot wait for the round to end closes the run with its last checkpoint; training then leaves it alone.
+#[test]
+fn a_run_is_closed_from_outside_only_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let (mut closer, mut closed) = (None, None);
+    let result = watched(&place, request(1e-12), |progress, _| match progress {
+        Progress::Closable(this) => closer = Some(this),
+        // The checkpoint of a round comes after its score.
+        Progress::Point(point) if point.round == 4 => {
+            closed = closer.as_ref().and_then(|closer| closer.close())
+        }
+        _ => {}
+    });
+    assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+    assert!(closer.unwrap().close().is_none(), "it is closed already");
+    let report = closed.unwrap().unwrap();
+    assert_eq!((report.stop, report.rounds, report.goal_reached), (Stop::Interrupted, 3, false));
+    assert_eq!(ModelFile::read(&report.model).unwrap().primal, report.primal);
+    let store = Store::open_existing(&place).unwrap();
+    let run = store.run(&report.run).unwrap();
+    assert_eq!(store.points(&run).unwrap().last().unwrap().round, 3);
+    assert_eq!(run.report.unwrap(), report);
 }
 
 #[test]

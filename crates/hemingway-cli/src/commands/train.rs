@@ -17,13 +17,14 @@ pub const BEFORE_THE_GOAL: u8 = 3;
 
 pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
     let json = arguments.json;
+    interrupt::when_closed(move |report| tell(report, json));
     let report = train(arguments)?;
-    if json {
-        output::json(&serde_json::to_value(&report)?)?;
-    } else {
-        output::text(&summary(&report))?;
-    }
+    tell(&report, json)?;
     Ok(if report.goal_reached { ExitCode::SUCCESS } else { ExitCode::from(BEFORE_THE_GOAL) })
+}
+
+fn tell(report: &TrainReport, json: bool) -> anyhow::Result<()> {
+    if json { output::json(&serde_json::to_value(report)?) } else { output::text(&summary(report)) }
 }
 
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
@@ -35,6 +36,7 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
         Some(run) => hemingway::resume(&run, &changes(arguments), &place, &mut watch),
         None => hemingway::train(request(arguments), &place, &mut watch),
     };
+    interrupt::training_ended();
     follower.finish();
     Ok(result?)
 }
@@ -49,6 +51,7 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
             interrupt::training_begins();
             follower.started(run.choice.stop);
         }
+        Progress::Closable(closer) => interrupt::can_be_closed(closer),
         Progress::Point(point) => follower.point(point),
         Progress::Restarting { reason, gone, workers } => follower.restarting(reason, gone, workers),
     }
@@ -69,7 +72,11 @@ fn request(arguments: Train) -> TrainRequest {
         workers: arguments.workers,
         engine: arguments.engine,
         cluster: arguments.cluster,
-        ranks: RanksRequest { restarts: arguments.restarts, ..ranks(arguments.ranks) },
+        ranks: RanksRequest {
+            restarts: arguments.restarts,
+            patience: arguments.patience.0.map(Seconds),
+            ..ranks(arguments.ranks)
+        },
         stop: stop_rules(&arguments.stop),
         planning: planning(&arguments.planning),
         scoring: arguments.score_every.map(Scoring::Every),
@@ -99,7 +106,7 @@ pub fn problem(problem: Problem) -> TrainRequest {
 
 /// Where ranks are started, as all commands that start any are told.
 pub fn ranks(ranks: Ranks) -> RanksRequest {
-    RanksRequest { hosts: ranks.hosts, launcher: ranks.launcher, restarts: 0 }
+    RanksRequest { hosts: ranks.hosts, launcher: ranks.launcher, ..RanksRequest::default() }
 }
 
 fn changes(arguments: Train) -> Changes {

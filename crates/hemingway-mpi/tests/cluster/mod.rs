@@ -119,6 +119,22 @@ pub fn stat(number: u32) -> Option<(String, Vec<String>)> {
     Some((start.split_once('(')?.1.to_owned(), rest.split_whitespace().map(str::to_owned).collect()))
 }
 
+pub fn children(parent: u32) -> Vec<u32> {
+    let parent = parent.to_string();
+    let numbers = std::fs::read_dir("/proc").expect("processes").flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|number| stat(*number).is_some_and(|(_, fields)| fields[1] == parent)).collect()
+}
+
+/// The ranks of a head on this machine, in the order in which they were started.
+pub fn ranks_of(head: u32) -> Vec<u32> {
+    let launchers = children(head);
+    let mut ranks: Vec<u32> = launchers.into_iter().flat_map(children).collect();
+    ranks.retain(|rank| stat(*rank).is_some_and(|(name, _)| name.starts_with("hemingway-work")));
+    ranks.sort_unstable();
+    ranks
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

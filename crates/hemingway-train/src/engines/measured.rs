@@ -277,7 +277,8 @@ mod tests {
     fn a_run_teaches_how_long_its_algorithm_computes() {
         let mut cluster = Cluster::of(Machine { flops: 100.0, bytes: 50.0 });
         let work = crate::Work { flops: 300.0, bytes: 50.0 };
-        let profile = Profile { work, compute_seconds: 8.0, sum_seconds: 1.0, sums: vec![(7, 3)] };
+        let profile =
+            Profile { work, compute_seconds: 8.0, sum_seconds: 1.0, sums: vec![(7, 3)], rates: vec![] };
         cluster.learn("cocoa", &Profile { sums: Vec::new(), compute_seconds: 7.0, ..profile.clone() });
         assert_eq!(cluster.algorithms.get("cocoa"), Some(&2.0), "without a network all of 8 s is computing");
         cluster.network = measured();

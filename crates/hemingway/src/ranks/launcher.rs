@@ -54,10 +54,14 @@ impl Launcher {
         Ok(command)
     }
 
-    /// The command that tells whether a host can be reached.
-    pub(super) fn probe(&self, host: &str) -> Command {
+    /// The command that tells whether hosts can be reached, and several whether they reach one another.
+    pub(super) fn probe(&self, hosts: &[String]) -> Command {
         let mut command = self.begin();
-        command.args(["--host", host, "-n", "1", "true"]);
+        command.args(["--host", &hosts.join(","), "-n", &hosts.len().to_string()]);
+        match hosts.len() {
+            1 => command.arg("true"),
+            _ => command.arg(&self.worker).arg("--check"),
+        };
         command
     }
 
@@ -71,20 +75,26 @@ impl Launcher {
             // More ranks than cores is slow, but it is what was asked for.
             None => {
                 command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+                if self.stays_here() {
+                    set(&mut command, "OMPI_MCA_btl", "self,vader");
+                    set(&mut command, "OMPI_MCA_oob_tcp_if_include", "127.0.0.0/8");
+                }
             }
         }
         Ok(command)
+    }
+
+    /// Whether ranks without hosts are all on this machine: the user names no launcher of their own, and nothing around us
+    /// tells `mpirun` of other machines. Then ranks share memory, and none of them listens to the network.
+    fn stays_here(&self) -> bool {
+        !self.chosen && !self.is_srun() && !ALLOCATIONS.iter().any(|name| env::var_os(name).is_some())
     }
 
     /// Settings go into the environment, which every MPI but the one they are meant for ignores.
     fn begin(&self) -> Command {
         let mut command = Command::new(self.program());
         command.args(&self.words[1..]);
-        let mut set = |name: &str, value: &str| {
-            if env::var_os(name).is_none() {
-                command.env(name, value);
-            }
-        };
+        let mut set = |name: &str, value: &str| set(&mut command, name, value);
         // Containers know no other user than root.
         set("OMPI_ALLOW_RUN_AS_ROOT", "1");
         set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -97,6 +107,23 @@ impl Launcher {
             set("OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=5");
         }
         command
+    }
+}
+
+/// Where `mpirun` finds machines by itself: hosts files, and the allocations of Slurm, PBS, LSF and Grid Engine.
+const ALLOCATIONS: [&str; 6] = [
+    "OMPI_MCA_orte_default_hostfile",
+    "OMPI_MCA_hostfile",
+    "SLURM_JOB_ID",
+    "PBS_NODEFILE",
+    "LSB_HOSTS",
+    "PE_HOSTFILE",
+];
+
+/// A setting, unless the user has another one.
+fn set(command: &mut Command, name: &str, value: &str) {
+    if env::var_os(name).is_none() {
+        command.env(name, value);
     }
 }
 

@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hemingway_train::protocol::{Command, Failure, Message, PROTOCOL, Rank};
+use hemingway_train::Seconds;
+use hemingway_train::protocol::{Beat, Command, Failure, Message, PROTOCOL, Rank};
 
 use super::launcher::Launcher;
 use super::process::{Heard, Process, describe};
-use crate::Error;
+use super::pulse::{Pulse, Trouble};
+use crate::{Error, GRACE};
 
 /// Ranks that have not all said hello after this long will not.
 const START: Duration = Duration::from_secs(60);
@@ -21,23 +23,31 @@ pub(super) struct Listener {
     begun: Instant,
     /// Where they are, once they have said hello.
     pub ranks: Vec<Rank>,
+    pub pulse: Pulse,
     failure: Option<Failure>,
-    stopping: bool,
+    /// When the ranks were asked to end, or last said something after that.
+    stopping: Option<Instant>,
 }
 
 impl Listener {
-    pub(super) fn start(launcher: &Launcher, command: std::process::Command) -> Result<Listener, Error> {
+    pub(super) fn start(
+        launcher: &Launcher,
+        command: std::process::Command,
+        patience: Option<Seconds>,
+    ) -> Result<Listener, Error> {
         let program = launcher.program().to_owned();
         let process = Process::start(command)
             .map_err(|source| Error::NoLauncher { program: program.clone(), source })?;
         let begun = Instant::now();
-        Ok(Listener { process, program, begun, ranks: Vec::new(), failure: None, stopping: false })
+        let pulse = Pulse::new(patience);
+        Ok(Listener { process, program, begun, ranks: Vec::new(), pulse, failure: None, stopping: None })
     }
 
-    pub(super) fn greet(&mut self) -> Result<(), Error> {
-        match self.next(None)? {
+    pub(super) fn greet(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), Error> {
+        match self.next(interrupt)? {
             Message::Hello { protocol, version, ranks } => {
                 self.check_version(protocol, &version)?;
+                self.pulse.expect(ranks.len());
                 self.ranks = ranks;
                 Ok(())
             }
@@ -61,31 +71,109 @@ impl Listener {
         self.process.tell(&serde_json::to_string(command).expect("a command is plain data"));
     }
 
-    /// The next message; while there is none, an interruption is passed on.
+    /// The next message; while there is none, an interruption is passed on, and ranks are watched.
     pub(super) fn next(&mut self, interrupt: Option<&AtomicBool>) -> Result<Message, Error> {
         loop {
-            if !self.stopping && interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
-                self.stopping = true;
-                self.tell(&Command::Stop);
-            }
-            match self.process.listen() {
+            self.stop_if_asked(interrupt)?;
+            let heard = self.process.listen();
+            self.look_at_errors();
+            match heard {
                 Heard::Line(line) => match serde_json::from_str(&line) {
-                    Ok(message) => return Ok(message),
+                    Ok(message) => {
+                        self.note(&message);
+                        return Ok(message);
+                    }
                     // Half a line: whoever wrote it died meanwhile, as will be seen.
                     Err(error) if error.is_eof() && !line.is_empty() => {}
                     Err(error) => return Err(self.version_in(&line).unwrap_or_else(|| self.garbled(&error))),
                 },
-                Heard::Silence => self.look_at_errors(),
+                Heard::Silence => self.check_life()?,
                 Heard::End(status) => return Err(self.ended(&describe(status))),
             }
-            if self.ranks.is_empty() && self.begun.elapsed() > START {
-                let words = self.process.last_words();
-                return Err(Error::RanksDoNotStart {
-                    program: self.program.clone(),
-                    seconds: START.as_secs(),
-                    words,
-                });
+        }
+    }
+
+    /// Asks the ranks to end once the user wants that, and does not wait for them for long.
+    fn stop_if_asked(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), Error> {
+        match self.stopping {
+            None if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) => {
+                self.stopping = Some(Instant::now());
+                self.tell(&Command::Stop);
             }
+            Some(since) if since.elapsed() > GRACE => return Err(Error::Interrupted),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, message: &Message) {
+        match message {
+            Message::Point(_) => self.pulse.score(),
+            // What follows may be of another kind, and take longer.
+            Message::Loaded(_) | Message::Finished { .. } => self.pulse.begin_stage(),
+            _ => self.pulse.go_forward(),
+        }
+        self.stopping = self.stopping.map(|_| Instant::now());
+    }
+
+    fn check_life(&mut self) -> Result<(), Error> {
+        if self.ranks.is_empty() {
+            return if self.begun.elapsed() > START { Err(self.do_not_start()) } else { Ok(()) };
+        }
+        match self.pulse.look() {
+            Some(trouble) => Err(self.troubled(trouble)),
+            None => Ok(()),
+        }
+    }
+
+    fn do_not_start(&self) -> Error {
+        let (program, words) = (self.program.clone(), self.process.last_words());
+        Error::RanksDoNotStart { program, seconds: START.as_secs(), words }
+    }
+
+    fn troubled(&self, trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Silent { ranks, seconds } => {
+                let (who, note) = (self.named(&ranks), self.note_on_own_network(&ranks));
+                Error::RanksSilent { who, seconds, note }
+            }
+            Trouble::Standstill { behind, seconds } => {
+                let (hosts, suspects) = (hosts_of(&self.ranks), self.hosts(&behind));
+                let behind = (!behind.is_empty()).then(|| self.named(&behind));
+                Error::Standstill { hosts, behind, suspects, seconds }
+            }
+            Trouble::Endless { ranks, seconds } => Error::RoundTooLong { who: self.named(&ranks), seconds },
+        }
+    }
+
+    /// Ranks with their hosts, in words.
+    fn named(&self, ranks: &[usize]) -> String {
+        let name = |rank: &usize| match self.ranks.get(*rank) {
+            Some(Rank { host, .. }) => format!("worker {rank} on {host}"),
+            None => format!("worker {rank}"),
+        };
+        ranks.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The hosts on which all ranks are among these.
+    fn hosts(&self, ranks: &[usize]) -> Vec<String> {
+        let others = (0..self.ranks.len()).filter(|rank| !ranks.contains(rank));
+        let others: Vec<&str> = others.map(|rank| self.ranks[rank].host.as_str()).collect();
+        let mut hosts = hosts_of(ranks.iter().filter_map(|rank| self.ranks.get(*rank)));
+        hosts.retain(|host| !others.contains(&host.as_str()));
+        hosts
+    }
+
+    /// Whoever hears nothing from anywhere else may be the one that is cut off.
+    fn note_on_own_network(&self, silent: &[usize]) -> String {
+        let here = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let elsewhere = |rank: &usize| self.ranks.get(*rank).is_some_and(|rank| rank.host != here);
+        let all_elsewhere = (0..self.ranks.len()).filter(elsewhere).all(|rank| silent.contains(&rank));
+        match all_elsewhere && silent.iter().all(elsewhere) {
+            true => {
+                format!("; nothing is heard from any other host, so the network of {here} itself may be down")
+            }
+            false => String::new(),
         }
     }
 
@@ -102,8 +190,18 @@ impl Listener {
 
     fn look_at_errors(&mut self) {
         for line in self.process.errors() {
+            // Launchers pass on pieces, so that a line of one rank may follow half a line of another.
+            let (before, event) = line.split_at(line.find(EVENT).unwrap_or(line.len()));
+            if let Ok(beat) = serde_json::from_str::<Beat>(event) {
+                self.pulse.hear(beat);
+                if !before.is_empty() {
+                    self.process.keep(before);
+                }
+                continue;
+            }
+            self.process.keep(&line);
             // Several ranks may fail of the same cause; the first rank has read the earliest line.
-            if let Ok(failure) = serde_json::from_str::<Failure>(&line)
+            if let Ok(failure) = serde_json::from_str::<Failure>(event)
                 && self.failure.as_ref().is_none_or(|known| failure.rank < known.rank)
             {
                 self.failure = Some(failure);
@@ -113,6 +211,7 @@ impl Listener {
 
     /// Why the launcher has ended before its time.
     fn ended(&mut self, how: &str) -> Error {
+        let suspects = self.pulse.suspects();
         self.look_at_errors();
         let words = self.process.last_words();
         if let Some(failure) = self.failure.take() {
@@ -127,7 +226,13 @@ impl Listener {
                     .map_or_else(|| "an unknown host".to_owned(), |rank| rank.host.clone());
                 Error::RankLost { rank, host, how }
             }
-            Some(Lost::Host(host)) => Error::HostLost { host, how },
+            Some(Lost::Host(host)) => {
+                let mut hosts = self.hosts(&suspects);
+                if !hosts.contains(&host) {
+                    hosts.insert(0, host);
+                }
+                Error::HostLost { hosts, how, note: self.note_on_own_network(&suspects) }
+            }
             None if self.ranks.is_empty() => Error::RanksNotStarted { how, words },
             None => Error::RanksLost { how, words },
         }
@@ -150,6 +255,20 @@ impl Listener {
     }
 }
 
+/// How what ranks say on standard error begins, other than words for people.
+const EVENT: &str = "{\"event\":";
+
+/// Their names, each once.
+fn hosts_of<'a>(ranks: impl IntoIterator<Item = &'a Rank>) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for rank in ranks {
+        if !hosts.contains(&rank.host) {
+            hosts.push(rank.host.clone());
+        }
+    }
+    hosts
+}
+
 /// Who is gone, as far as launchers tell.
 #[derive(Debug, PartialEq, Eq)]
 enum Lost {
@@ -166,7 +285,12 @@ fn lost_rank(words: &[String]) -> Option<Lost> {
         Some(rest.split(|end: char| end.is_whitespace() || ",:.".contains(end)).next()?.to_owned())
     };
     let rank = |marker: &str| after(marker)?.parse().ok().map(Lost::Rank);
-    let host = || words.iter().any(|line| line.contains("lost communication")).then(|| after("on node"))?;
+    // The daemon of the launcher itself is named first.
+    let host = || {
+        words.iter().find(|line| line.contains("lost communication"))?;
+        let remote = words.iter().position(|line| line.contains("Remote daemon"))?;
+        words[remote..].iter().find_map(|line| Some(line.split_once("on node")?.1.trim().to_owned()))
+    };
     rank("process rank").or_else(|| rank(" task ")).or_else(|| host().map(Lost::Host))
 }
 
@@ -182,7 +306,7 @@ mod tests {
         assert_eq!(lost(mpirun), Some(Lost::Rank(2)));
         assert_eq!(lost("srun: error: node7: task 3: Killed"), Some(Lost::Rank(3)));
         let daemon = "ORTE has lost communication with a remote daemon.\n  HNP daemon   : [[1,0],0] on node h1\n  Remote daemon: [[1,0],2] on node h3";
-        assert!(matches!(lost(daemon), Some(Lost::Host(_))));
+        assert_eq!(lost(daemon), Some(Lost::Host("h3".to_owned())));
         assert_eq!(lost("something else"), None);
     }
 }

@@ -8,8 +8,10 @@ mod hosts;
 mod launcher;
 mod listener;
 mod process;
+mod pulse;
+mod speeds;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -21,10 +23,14 @@ use self::hosts::Hosts;
 use self::launcher::Launcher;
 use self::listener::Listener;
 use self::process::{Heard, Process};
-use crate::{Choice, Error, RanksRequest, TrainRequest};
+use self::pulse::HEARTBEAT;
+use self::speeds::Speeds;
+use crate::{Choice, Error, RanksRequest, Straggler, TrainRequest};
 
 /// A host that does not answer within this time is gone.
 const ANSWER: Duration = Duration::from_secs(8);
+/// At most so many pairs of hosts are tried, all at the same time: eight hosts with one another.
+const MOST_PAIRS: usize = 28;
 
 /// What to start, and where.
 pub(crate) struct Setup {
@@ -32,6 +38,8 @@ pub(crate) struct Setup {
     hosts: Option<Hosts>,
     /// How many ranks.
     ranks: usize,
+    /// How long they may be silent or stand still, where the user says so.
+    patience: Option<Seconds>,
     job: ExternalJob,
 }
 
@@ -43,6 +51,7 @@ pub(crate) struct Ranks {
     pub loaded_on: usize,
     /// Whether they wait to be told each stage.
     wait: bool,
+    speeds: Speeds,
 }
 
 /// What ranks say while they train.
@@ -80,8 +89,9 @@ impl Setup {
             stages: if planned { Vec::new() } else { vec![choice.stage(choice.stop)] },
             workers: planned.then_some(first),
             checkpoint: None,
+            heartbeat: Some(HEARTBEAT),
         };
-        Ok(Setup { launcher, hosts, ranks, job })
+        Ok(Setup { launcher, hosts, ranks, patience: request.ranks.patience, job })
     }
 
     /// The whole run in advance, on as many ranks as it needs.
@@ -96,37 +106,50 @@ impl Setup {
         self.ranks
     }
 
-    /// Starts the ranks and waits until they have loaded their data.
-    pub(crate) fn start(&self, checkpoint: Option<&Checkpoint>) -> Result<Ranks, Error> {
+    /// Starts the ranks and waits until they have loaded their data, or until the user has had enough.
+    pub(crate) fn start(
+        &self,
+        checkpoint: Option<&Checkpoint>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Ranks, Error> {
         let command = self.launcher.ranks(self.ranks, self.hosts.as_ref(), &["-"])?;
-        let mut listener = Listener::start(&self.launcher, command)?;
+        let mut listener = Listener::start(&self.launcher, command, self.patience)?;
         let checkpoint = checkpoint.map(|checkpoint| BASE64.encode(checkpoint.to_bytes()));
         let job = ExternalJob { checkpoint, ..self.job.clone() };
         listener.process.tell(&serde_json::to_string(&job).expect("a job is plain data"));
-        listener.greet()?;
+        listener.greet(interrupt)?;
         let wait = job.stages.is_empty();
         let loaded_on = job.workers.or(job.stages.first().map(|stage| stage.workers)).unwrap_or(self.ranks);
-        match listener.next(None)? {
+        match listener.next(interrupt)? {
             Message::Loaded(loaded) => {
-                Ok(Ranks { listener, loaded_on: loaded_on.min(loaded.rows), loaded, wait })
+                let speeds = Speeds::of(&listener.ranks);
+                Ok(Ranks { listener, loaded_on: loaded_on.min(loaded.rows), loaded, wait, speeds })
             }
             other => Err(listener.unexpected(&other)),
         }
     }
 
-    /// Leaves out the hosts that no longer answer; says which.
-    pub(crate) fn drop_lost_hosts(&mut self) -> Result<Vec<String>, Error> {
+    /// Leaves out the hosts that no longer answer, and where the ranks stood still also those that the others do not
+    /// reach; says which.
+    pub(crate) fn drop_lost_hosts(
+        &mut self,
+        reason: &Error,
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<String>, Error> {
         let Some(hosts) = &self.hosts else { return Ok(Vec::new()) };
-        let launcher = &self.launcher;
-        let gone: Vec<String> = std::thread::scope(|scope| {
-            let probes: Vec<_> =
-                hosts.names().map(|host| (host, scope.spawn(move || answers(launcher, host)))).collect();
-            let silent = probes.into_iter().filter_map(|(host, probe)| match probe.join() {
-                Ok(true) => None,
-                _ => Some(host.to_owned()),
-            });
-            silent.collect()
-        });
+        let alone: Vec<Vec<String>> = hosts.names().map(|host| vec![host.to_owned()]).collect();
+        let silent = self.those_who_do_not_answer(&alone, interrupt);
+        let mut gone: Vec<String> = silent.into_iter().flatten().collect();
+        if let Error::Standstill { suspects, .. } = reason {
+            let answering = hosts.without(&gone);
+            let names: Vec<&str> = answering.names().collect();
+            gone.extend(fewest_to_leave_out(
+                &self.those_who_do_not_answer(&pairs(&names, suspects), interrupt),
+            ));
+        }
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         let left = hosts.without(&gone);
         if left.slots() == 0 {
             return Err(Error::NoHostLeft { gone });
@@ -135,6 +158,44 @@ impl Setup {
         self.hosts = Some(left);
         Ok(gone)
     }
+
+    /// Of groups of hosts, those in which ranks do not come to talk to one another.
+    fn those_who_do_not_answer(&self, groups: &[Vec<String>], interrupt: &AtomicBool) -> Vec<Vec<String>> {
+        let launcher = &self.launcher;
+        std::thread::scope(|scope| {
+            let probe = |group: &Vec<String>| {
+                let group = group.clone();
+                scope.spawn(move || (!answers(launcher, &group, interrupt)).then_some(group))
+            };
+            let probes: Vec<_> = groups.iter().map(probe).collect();
+            probes.into_iter().filter_map(|probe| probe.join().ok().flatten()).collect()
+        })
+    }
+}
+
+/// The pairs of hosts in which there is a suspect, or all if none of them is; none if they are too many to try.
+fn pairs(hosts: &[&str], suspects: &[String]) -> Vec<Vec<String>> {
+    let suspected = |host: &&str| suspects.iter().any(|suspect| suspect == host);
+    let all = !hosts.iter().any(suspected);
+    let mut pairs = Vec::new();
+    for (at, one) in hosts.iter().enumerate() {
+        let others = hosts[at + 1..].iter().filter(|other| all || suspected(one) || suspected(other));
+        pairs.extend(others.map(|other| vec![(*one).to_owned(), (*other).to_owned()]));
+    }
+    if pairs.len() > MOST_PAIRS { Vec::new() } else { pairs }
+}
+
+/// Hosts without which no pair is left that cannot talk: each time the one in most pairs, of several the last.
+fn fewest_to_leave_out(pairs: &[Vec<String>]) -> Vec<String> {
+    let mut pairs = pairs.to_vec();
+    let mut gone = Vec::new();
+    while !pairs.is_empty() {
+        let count = |host: &String| pairs.iter().filter(|pair| pair.contains(host)).count();
+        let Some(worst) = pairs.iter().flatten().max_by_key(|host| count(host)).cloned() else { break };
+        pairs.retain(|pair| !pair.contains(&worst));
+        gone.push(worst);
+    }
+    gone
 }
 
 /// Has the ranks measure their machines and their network, with sums of this length among others.
@@ -142,8 +203,8 @@ pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> 
     let (launcher, hosts) = place(request)?;
     check_slots(hosts.as_ref(), workers)?;
     let command = launcher.ranks(workers, hosts.as_ref(), &["--measure", &length.to_string()])?;
-    let mut listener = Listener::start(&launcher, command)?;
-    listener.greet()?;
+    let mut listener = Listener::start(&launcher, command, None)?;
+    listener.greet(None)?;
     match listener.next(None)? {
         Message::Measured(measurement) => {
             listener.wait_for_the_end();
@@ -180,11 +241,11 @@ fn tasks_of_slurm() -> Option<usize> {
     std::env::var("SLURM_NTASKS").ok()?.parse().ok()
 }
 
-/// Whether a process can be started on a host.
-fn answers(launcher: &Launcher, host: &str) -> bool {
-    let Ok(mut process) = Process::start(launcher.probe(host)) else { return false };
+/// Whether a process can be started on each of these hosts, and they reach one another.
+fn answers(launcher: &Launcher, hosts: &[String], interrupt: &AtomicBool) -> bool {
+    let Ok(mut process) = Process::start(launcher.probe(hosts)) else { return false };
     let begun = Instant::now();
-    while begun.elapsed() < ANSWER {
+    while begun.elapsed() < ANSWER && !interrupt.load(Ordering::Relaxed) {
         if let Heard::End(status) = process.listen() {
             return status.success();
         }
@@ -201,8 +262,9 @@ impl Ranks {
         interrupt: &AtomicBool,
         observe: &mut dyn FnMut(Said) -> Result<(), Error>,
     ) -> Result<(Run, Quality), Error> {
+        let ranks = if self.wait { self.speeds.choose(stage.workers) } else { (0..stage.workers).collect() };
         if self.wait {
-            self.listener.tell(&Command::Stage { stage });
+            self.listener.tell(&Command::Stage { stage, ranks: ranks.clone() });
         }
         let mut asked = None;
         loop {
@@ -214,7 +276,10 @@ impl Ranks {
                 }
                 Message::Loaded(loaded) => observe(Said::Loaded(&loaded))?,
                 Message::Begun { seconds } => observe(Said::Begun(seconds))?,
-                Message::Finished { run, quality, .. } => return Ok((run, quality)),
+                Message::Finished { run, quality, profile } => {
+                    self.speeds.see(&ranks, &profile.unwrap_or_default().rates);
+                    return Ok((run, quality));
+                }
                 other => return Err(self.listener.unexpected(&other)),
             }
             let asks = hand_over.and_then(HandOver::asked);
@@ -223,6 +288,11 @@ impl Ranks {
                 asked = asks;
             }
         }
+    }
+
+    /// Ranks that are notably slower than the others.
+    pub(crate) fn stragglers(&self) -> Vec<Straggler> {
+        self.speeds.stragglers()
     }
 
     /// Lets the ranks go, and waits until they have put things away.
@@ -243,5 +313,31 @@ impl Ranks {
         }
         self.listener.wait_for_the_end();
         Ok(profiles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_few_hosts_as_possible_are_left_out() {
+        let check = |pairs: &[[&str; 2]], expected: &[&str]| {
+            let pairs: Vec<Vec<String>> = pairs.iter().map(|pair| pair.map(str::to_owned).to_vec()).collect();
+            assert_eq!(fewest_to_leave_out(&pairs), expected);
+        };
+        check(&[], &[]);
+        check(&[["b", "c"]], &["c"]);
+        check(&[["a", "b"], ["b", "c"], ["b", "d"]], &["b"]);
+        check(&[["a", "b"], ["c", "d"]], &["d", "b"]);
+    }
+
+    #[test]
+    fn pairs_with_a_suspect_are_tried() {
+        assert_eq!(pairs(&["a", "b", "c"], &[]), [["a", "b"], ["a", "c"], ["b", "c"]]);
+        assert_eq!(pairs(&["a", "b", "c"], &["c".to_owned()]), [["a", "c"], ["b", "c"]]);
+        assert_eq!(pairs(&["a", "b"], &["10.0.0.1".to_owned()]), [["a", "b"]], "known by another name");
+        assert!(pairs(&["a"], &[]).is_empty());
+        assert!(pairs(&["a"; 9], &[]).is_empty());
     }
 }

@@ -91,19 +91,19 @@ impl Process {
 
     /// Lines on standard error since the last call.
     pub(super) fn errors(&mut self) -> Vec<String> {
-        let lines: Vec<String> = self.errors.try_iter().collect();
-        for line in &lines {
-            if self.said.len() == KEPT {
-                self.said.pop_front();
-            }
-            self.said.push_back(line.clone());
-        }
-        lines
+        self.errors.try_iter().collect()
     }
 
-    /// The last of what was said on standard error.
-    pub(super) fn last_words(&mut self) -> Vec<String> {
-        self.errors();
+    /// Keeps a line for a message.
+    pub(super) fn keep(&mut self, line: &str) {
+        if self.said.len() == KEPT {
+            self.said.pop_front();
+        }
+        self.said.push_back(line.to_owned());
+    }
+
+    /// The last of what was kept.
+    pub(super) fn last_words(&self) -> Vec<String> {
         self.said.iter().cloned().collect()
     }
 }
