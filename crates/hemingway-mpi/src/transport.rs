@@ -7,6 +7,7 @@ use hemingway_train::protocol::Profile;
 use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
 
 use crate::communicator::{Communicator, Sending};
+use crate::computing::Computing;
 
 /// One rank's connection to the others.
 pub struct Ranks<'a, 'b> {
@@ -16,6 +17,7 @@ pub struct Ranks<'a, 'b> {
     work: Work,
     summing: Seconds,
     sums: BTreeMap<usize, u64>,
+    computing: Computing,
     /// Messages that may still be read from.
     sending: Vec<Sending>,
 }
@@ -29,7 +31,15 @@ impl<'a, 'b> Ranks<'a, 'b> {
             work: Work::default(),
             summing: Seconds(0.0),
             sums: BTreeMap::new(),
+            computing: Computing::begin(),
             sending: Vec::new(),
+        }
+    }
+
+    /// Communication is over.
+    fn go_on(&mut self) {
+        if self.watch.is_running() {
+            self.computing.go_on();
         }
     }
 
@@ -40,9 +50,12 @@ impl<'a, 'b> Ranks<'a, 'b> {
         // Whoever is the last to come waits least: what it waits for is the sum itself.
         let waits = self.communicator.gather_numbers(self.summing.0);
         let sum_seconds = waits.into_iter().fold(f64::INFINITY, f64::min);
+        let mut undisturbed = [self.computing.undisturbed(self.work.flops) / self.size() as f64];
+        self.communicator.sum(&mut undisturbed);
+        let [undisturbed_seconds] = undisturbed;
         let work = Work { flops: mean[0], bytes: mean[1] };
         let sums = self.sums.iter().map(|(length, count)| (*length, *count)).collect();
-        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, sums }
+        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, undisturbed_seconds, sums }
     }
 }
 
@@ -62,26 +75,32 @@ impl Transport for Ranks<'_, '_> {
     fn charge(&mut self, work: Work) {
         if self.watch.is_running() {
             self.work += work;
+            self.computing.work(work.flops);
         }
     }
 
     fn clock(&mut self, running: bool) {
         self.watch.set(running);
+        if running { self.computing.go_on() } else { self.computing.end_round() }
     }
 
     /// MPI adds in an order of its own, the same on every rank.
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
+        self.computing.wait();
         let before = self.watch.now();
         self.communicator.sum(buffer);
         if self.watch.is_running() {
             self.summing.0 += self.watch.now().0 - before.0;
             *self.sums.entry(buffer.len()).or_default() += 1;
         }
+        self.go_on();
         Ok(())
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error> {
+        self.computing.wait();
         self.communicator.broadcast(root, buffer);
+        self.go_on();
         Ok(())
     }
 
@@ -93,7 +112,9 @@ impl Transport for Ranks<'_, '_> {
     }
 
     fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
+        self.computing.wait();
         let came = self.communicator.receive(from, message);
+        self.go_on();
         assert_eq!(came, message.len(), "a message of another length than expected");
         Ok(())
     }

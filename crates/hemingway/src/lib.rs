@@ -53,7 +53,7 @@ mod request;
 mod session;
 mod store;
 
-pub use calibrate::calibrate_cluster;
+pub use calibrate::{Calibration, calibrate_cluster};
 pub use course::Switched;
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};

@@ -204,6 +204,8 @@ struct Task<'a> {
     ready: Ready,
     course: Option<Course>,
     bill: Bill,
+    /// What was noticed of the machine.
+    notes: Vec<String>,
 }
 
 /// Trains one stage, from a checkpoint if there is one.
@@ -225,7 +227,7 @@ impl<'a> Task<'a> {
         ready: Ready,
         course: Option<Course>,
     ) -> Task<'a> {
-        Task { place, store, run, request, choice, ready, course, bill: Bill::default() }
+        Task { place, store, run, request, choice, ready, course, bill: Bill::default(), notes: Vec::new() }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -361,6 +363,10 @@ impl<'a> Task<'a> {
         mut from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
+        if let Some(note) = setup.full_cores(self.choice.workers) {
+            (watch.observe)(Progress::Noticed(&note));
+            self.notes.push(note);
+        }
         let mut started = Ok(started);
         let mut restarts = self.request.ranks.restarts;
         loop {
@@ -542,6 +548,7 @@ impl<'a> Task<'a> {
                 .map_or_else(Vec::new, |explained| explained.warnings.clone())
                 .into_iter()
                 .chain(noticed)
+                .chain(self.notes.iter().cloned())
                 .collect(),
             train_accuracy: train.accuracy(),
             train_rmse: train.rmse(),
