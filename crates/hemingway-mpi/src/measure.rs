@@ -35,7 +35,10 @@ const LONG: usize = 1 << 17;
 pub fn run(world: &Communicator, lengths: &[usize]) -> anyhow::Result<()> {
     greet(world)?;
     let cores = world.gather(&serde_json::to_vec(&machine(world))?);
-    let cores = cores.iter().map(|core| serde_json::from_slice(core)).collect::<Result<Vec<_>, _>>()?;
+    let cores = cores
+        .iter()
+        .map(|core| serde_json::from_slice(core))
+        .collect::<Result<Vec<(Machine, Jitter)>, _>>()?;
     let (machines, jitter) = cores.into_iter().unzip();
     let (latency, bandwidth) = messages(world);
     let mut all: Vec<usize> = LENGTHS.iter().chain(lengths).copied().filter(|length| *length > 0).collect();

@@ -174,8 +174,10 @@ impl Cluster {
             RATES.or_zero().complaint("jitter.pauses_per_second", jitter.pauses_per_second),
             TIMES.or_zero().complaint("jitter.pause_seconds", jitter.pause_seconds),
         ];
-        for MachineType { name, count, cores, speed, .. } in &self.machines {
+        for MachineType { name, count, cores, speed, price, .. } in &self.machines {
             complaints.push(FACTORS.complaint(&format!("speed of {name}"), *speed));
+            let price = price.filter(|price| !(0.0..f64::INFINITY).contains(price));
+            complaints.push(price.map(|price| format!("price of {name} has to be at least 0, not {price}")));
             complaints.push((*count == 0).then(|| format!("count of {name} has to be positive, not 0")));
             complaints.push((*cores == 0).then(|| format!("cores of {name} has to be positive, not 0")));
         }
@@ -539,6 +541,7 @@ mod tests {
         check_refused("[[machines]]\nname = \"slow\"\ncount = 1\nspeed = 0.0", &["slow", "positive", "0"]);
         check_refused("[[machines]]\nname = \"a\"\ncount = -1", &["-1"]);
         check_refused("[algorithms]\ncocoa = -0.5", &["algorithms.cocoa", "-0.5"]);
+        check_refused("[[machines]]\nname = \"a\"\ncount = 1\nprice = -0.5", &["price of a", "-0.5"]);
         check_refused("[jitter]\npauses_per_second = -1.0", &["jitter.pauses_per_second", "-1"]);
         check_refused("[jitter]\npause_seconds = nan", &["jitter.pause_seconds", "NaN"]);
     }
