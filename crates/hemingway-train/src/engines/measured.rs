@@ -1,6 +1,7 @@
 //! A cluster as it was measured by its own ranks.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -151,7 +152,7 @@ impl Cluster {
         if !(factor > 0.0 && factor.is_finite()) {
             return None;
         }
-        let plausible = factor.clamp(1.0 / IMPLAUSIBLE, IMPLAUSIBLE);
+        let plausible = factor.clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end());
         self.algorithms.insert(algorithm.to_owned(), plausible);
         (plausible != factor).then(|| {
             format!(
@@ -167,9 +168,10 @@ impl Cluster {
     }
 }
 
-/// On quiet machines the factors of all algorithms lie between a half and three. One beyond this has measured something
-/// else: a factor is a multiplier of all predictions, so a wrong one does more harm than one that is cut off.
-const IMPLAUSIBLE: f64 = 8.0;
+/// On quiet machines the factors of all algorithms lie between a half and three, and lower where rows that fit in the cache
+/// are held against a memory that many cores share. One beyond this range has measured something else: it multiplies all
+/// predictions, so a wrong one does more harm than one that is cut off.
+const PLAUSIBLE: RangeInclusive<f64> = 1.0 / 32.0..=8.0;
 
 /// A worker that loses this share of all time shares its core with another one. That slows it down in every round, and is
 /// a matter of its speed; less is jitter, which comes and goes.
