@@ -1,6 +1,7 @@
 //! `hemingway-worker`: one rank of a training run over MPI.
 
 mod communicator;
+mod computing;
 mod guard;
 mod job;
 mod measure;

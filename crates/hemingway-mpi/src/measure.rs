@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hemingway_train::protocol::{MeasuredSum, Measurement, Message};
-use hemingway_train::{Machine, Seconds, Transport, calibrate_among_others};
+use hemingway_train::{Jitter, Machine, Seconds, Transport, calibrate_among_others};
 
 use crate::communicator::Communicator;
 use crate::speech::{greet, say};
@@ -34,19 +34,22 @@ const LONG: usize = 1 << 17;
 /// Measures, sums of these lengths among others.
 pub fn run(world: &Communicator, lengths: &[usize]) -> anyhow::Result<()> {
     greet(world)?;
-    let machines = world.gather(&serde_json::to_vec(&machine(world))?);
-    let machines =
-        machines.iter().map(|machine| serde_json::from_slice(machine)).collect::<Result<_, _>>()?;
+    let cores = world.gather(&serde_json::to_vec(&machine(world))?);
+    let cores = cores
+        .iter()
+        .map(|core| serde_json::from_slice(core))
+        .collect::<Result<Vec<(Machine, Jitter)>, _>>()?;
+    let (machines, jitter) = cores.into_iter().unzip();
     let (latency, bandwidth) = messages(world);
     let mut all: Vec<usize> = LENGTHS.iter().chain(lengths).copied().filter(|length| *length > 0).collect();
     all.sort_unstable();
     all.dedup();
     let sums = if world.size() > 1 { sums(world, &all) } else { Vec::new() };
-    say(world.rank(), &Message::Measured(Measurement { machines, latency, bandwidth, sums }))
+    say(world.rank(), &Message::Measured(Measurement { machines, jitter, latency, bandwidth, sums }))
 }
 
 /// All ranks compute at once, as they do in training: cores and memory are shared.
-fn machine(world: &Communicator) -> Machine {
+fn machine(world: &Communicator) -> (Machine, Jitter) {
     world.barrier();
     let machine = calibrate_among_others(KERNELS);
     world.barrier();

@@ -7,6 +7,7 @@ use hemingway_train::protocol::Profile;
 use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
 
 use crate::communicator::{Communicator, Sending};
+use crate::computing::Computing;
 
 /// One rank's connection to the others.
 pub struct Ranks<'a, 'b> {
@@ -20,6 +21,7 @@ pub struct Ranks<'a, 'b> {
     /// What the watch showed at the beginning.
     begun: Seconds,
     sums: BTreeMap<usize, u64>,
+    computing: Computing,
     /// Messages that may still be read from.
     sending: Vec<Sending>,
 }
@@ -35,6 +37,7 @@ impl<'a, 'b> Ranks<'a, 'b> {
             waiting: Seconds(0.0),
             begun: spent,
             sums: BTreeMap::new(),
+            computing: Computing::begin(),
             sending: Vec::new(),
         }
     }
@@ -46,10 +49,14 @@ impl<'a, 'b> Ranks<'a, 'b> {
         // Whoever is the last to come waits least: what it waits for is the sum itself.
         let waits = self.communicator.gather_numbers(self.summing.0);
         let sum_seconds = waits.into_iter().fold(f64::INFINITY, f64::min);
+        let mut undisturbed = [self.computing.undisturbed(self.work.flops) / self.size() as f64];
+        self.communicator.sum(&mut undisturbed);
+        let [undisturbed_seconds] = undisturbed;
         let work = Work { flops: mean[0], bytes: mean[1] };
         let sums = self.sums.iter().map(|(length, count)| (*length, *count)).collect();
         let rates = self.communicator.gather_numbers(self.rate());
-        Profile { work, compute_seconds: seconds - sum_seconds, sum_seconds, sums, rates }
+        let compute_seconds = seconds - sum_seconds;
+        Profile { work, compute_seconds, sum_seconds, undisturbed_seconds, sums, rates }
     }
 
     /// Operations per second of this rank while it computed; 0 if it did not long enough to tell.
@@ -60,10 +67,14 @@ impl<'a, 'b> Ranks<'a, 'b> {
 
     /// Communicates; what that takes is waited, not computed.
     fn wait<T>(&mut self, communicate: impl FnOnce(&Communicator<'a>) -> T) -> (T, Seconds) {
+        self.computing.wait();
         let before = self.watch.now();
         let outcome = communicate(self.communicator);
         let waited = Seconds(self.watch.now().0 - before.0);
         self.waiting.0 += waited.0;
+        if self.watch.is_running() {
+            self.computing.go_on();
+        }
         (outcome, waited)
     }
 }
@@ -87,11 +98,13 @@ impl Transport for Ranks<'_, '_> {
     fn charge(&mut self, work: Work) {
         if self.watch.is_running() {
             self.work += work;
+            self.computing.work(work.flops);
         }
     }
 
     fn clock(&mut self, running: bool) {
         self.watch.set(running);
+        if running { self.computing.go_on() } else { self.computing.end_round() }
     }
 
     /// MPI adds in an order of its own, the same on every rank.

@@ -45,7 +45,7 @@ pub use drive::drive;
 #[doc(hidden)]
 pub use engines::Meeting;
 pub use engines::{
-    Cluster, Collective, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
+    Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
     calibrate, calibrate_among_others, engines,
 };
 pub use error::Error;

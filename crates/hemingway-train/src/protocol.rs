@@ -12,7 +12,9 @@
 use hemingway_data::{Fingerprint, Labels, LoadOptions, Transform};
 use serde::{Deserialize, Serialize};
 
-use crate::{Look, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work};
+use crate::{
+    Jitter, Look, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work,
+};
 
 /// The version of this protocol. Programs that speak another one are refused.
 pub const PROTOCOL: u32 = 3;
@@ -240,6 +242,10 @@ pub struct Profile {
     pub compute_seconds: f64,
     /// What sums took beyond that.
     pub sum_seconds: f64,
+    /// What a rank computes for that work when nothing disturbs it, in the mean: time on its core, without any waiting,
+    /// and no round slower for its work than the median one.
+    #[serde(default)]
+    pub undisturbed_seconds: f64,
     /// The lengths of sums, and how many there were of each.
     pub sums: Vec<(usize, u64)>,
     /// Operations per second of each worker while it computed, waiting left out; 0 where too little was seen to tell.
@@ -250,8 +256,11 @@ pub struct Profile {
 /// What an external engine measured of its machines and their network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// How fast each is, while all compute.
+    /// How fast each is while it has its core, and all compute.
     pub machines: Vec<Machine>,
+    /// How often each does not have it.
+    #[serde(default)]
+    pub jitter: Vec<Jitter>,
     /// Seconds before a message arrives.
     pub latency: f64,
     /// Bytes per second of a long message.

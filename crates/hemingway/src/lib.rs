@@ -54,7 +54,7 @@ mod request;
 mod session;
 mod store;
 
-pub use calibrate::calibrate_cluster;
+pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
 pub use course::Switched;
 pub use default_choice::{Choice, choose};

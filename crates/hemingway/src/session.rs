@@ -207,6 +207,8 @@ struct Task<'a> {
     bill: Bill,
     stragglers: Vec<Straggler>,
     closer: Option<Arc<Closer>>,
+    /// What was noticed of the machine.
+    notes: Vec<String>,
 }
 
 /// Trains one stage, from a checkpoint if there is one.
@@ -241,8 +243,8 @@ impl<'a> Task<'a> {
         ready: Ready,
         course: Option<Course>,
     ) -> Task<'a> {
-        let (bill, stragglers) = (Bill::default(), Vec::new());
-        Task { place, store, run, request, choice, ready, course, bill, stragglers, closer: None }
+        let (bill, stragglers, notes) = (Bill::default(), Vec::new(), Vec::new());
+        Task { place, store, run, request, choice, ready, course, bill, stragglers, closer: None, notes }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -399,6 +401,10 @@ impl<'a> Task<'a> {
         mut from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
+        if let Some(note) = setup.full_cores(self.choice.workers) {
+            (watch.observe)(Progress::Noticed(&note));
+            self.notes.push(note);
+        }
         let mut started = Ok(started);
         let mut restarts = self.request.ranks.restarts;
         loop {
@@ -606,6 +612,7 @@ impl<'a> Task<'a> {
                 .map_or_else(Vec::new, |explained| explained.warnings.clone())
                 .into_iter()
                 .chain(noticed)
+                .chain(self.notes.iter().cloned())
                 .collect(),
             stragglers: self.stragglers.clone(),
             train_accuracy: train.and_then(Quality::accuracy),

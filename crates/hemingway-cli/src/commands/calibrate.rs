@@ -18,9 +18,11 @@ pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
         ranks: ranks(arguments.ranks),
         ..TrainRequest::default()
     };
-    let cluster = hemingway::calibrate_cluster(request)?;
+    let calibration = hemingway::calibrate_cluster(request)?;
+    calibration.warnings.iter().for_each(|warning| output::note(&format!("Warning: {warning}")));
+    let cluster = &calibration.cluster;
     match &arguments.output {
-        _ if arguments.json => output::json(&serde_json::to_value(&cluster)?)?,
+        _ if arguments.json => output::json(&serde_json::to_value(&calibration)?)?,
         Some(file) => {
             std::fs::write(file, cluster.to_toml())
                 .with_context(|| format!("cannot write {}", file.display()))?;

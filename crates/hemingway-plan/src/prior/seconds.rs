@@ -57,7 +57,9 @@ pub fn seconds_per_round(
                 network.sum_seconds_in_a_row(workers, stretch.numbers),
             ),
         };
-        stretch.times * (pace * slowest + sum).max(in_a_row)
+        let computing = pace * slowest;
+        let computing = computing + cluster.jitter.longest_delay(computing, workers);
+        stretch.times * (computing + sum).max(in_a_row)
     };
     Some(round.iter().map(seconds).sum())
 }

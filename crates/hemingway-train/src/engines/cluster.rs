@@ -20,6 +20,9 @@ pub struct Cluster {
     /// How often workers are slow.
     #[serde(default)]
     pub stragglers: Stragglers,
+    /// How often the operating system takes the core from a worker.
+    #[serde(default, skip_serializing_if = "Jitter::is_none")]
+    pub jitter: Jitter,
     /// The machines; workers are placed on them in this order, one per core. Empty: as many as wanted of `here`.
     #[serde(default)]
     pub machines: Vec<MachineType>,
@@ -122,12 +125,24 @@ pub struct Stragglers {
     pub noise: f64,
 }
 
+/// What the operating system and other programs take of a worker's core. Unlike a straggler's slowdown a pause is as long
+/// whatever it interrupts, and a long piece of work has more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Jitter {
+    /// How often in a second of computing.
+    pub pauses_per_second: f64,
+    /// How long each pause is.
+    pub pause_seconds: f64,
+}
+
 impl Cluster {
     /// As many of this machine as wanted, on the default network, without stragglers.
     pub fn of(machine: Machine) -> Cluster {
         Cluster {
             network: Network::default(),
             stragglers: Stragglers::default(),
+            jitter: Jitter::default(),
             machines: Vec::new(),
             here: machine,
             algorithms: BTreeMap::new(),
@@ -143,33 +158,31 @@ impl Cluster {
     }
 
     fn complaint(&self) -> Option<String> {
-        let positive = |what: &str, value: f64| {
-            (!(value > 0.0 && value.is_finite())).then(|| format!("{what} has to be positive, not {value}"))
-        };
+        let Cluster { network, stragglers, jitter, here, .. } = self;
         let mut complaints = vec![
-            positive("network.bandwidth", self.network.bandwidth),
-            positive("here.flops", self.here.flops),
-            positive("here.bytes", self.here.bytes),
-            (!(0.0..f64::INFINITY).contains(&self.network.latency))
-                .then(|| format!("network.latency has to be at least 0, not {}", self.network.latency)),
-            self.network.measured.as_ref().and_then(MeasuredSums::complaint),
-            (!(0.0..=1.0).contains(&self.stragglers.probability)).then(|| {
-                format!("stragglers.probability has to lie in [0, 1], not {}", self.stragglers.probability)
+            RATES.complaint("network.bandwidth", network.bandwidth),
+            RATES.complaint("here.flops", here.flops),
+            RATES.complaint("here.bytes", here.bytes),
+            TIMES.or_zero().complaint("network.latency", network.latency),
+            network.measured.as_ref().and_then(MeasuredSums::complaint),
+            (!(0.0..=1.0).contains(&stragglers.probability)).then(|| {
+                format!("stragglers.probability has to lie in [0, 1], not {}", stragglers.probability)
             }),
-            (self.stragglers.probability > 0.0 && !(1.0..f64::INFINITY).contains(&self.stragglers.slowdown))
-                .then(|| {
-                    format!("stragglers.slowdown has to be at least 1, not {}", self.stragglers.slowdown)
-                }),
-            (!(0.0..f64::INFINITY).contains(&self.stragglers.noise))
-                .then(|| format!("stragglers.noise has to be at least 0, not {}", self.stragglers.noise)),
+            (stragglers.probability > 0.0 && !(1.0..=FACTORS.most).contains(&stragglers.slowdown))
+                .then(|| format!("stragglers.slowdown has to be at least 1, not {}", stragglers.slowdown)),
+            FACTORS.or_zero().complaint("stragglers.noise", stragglers.noise),
+            RATES.or_zero().complaint("jitter.pauses_per_second", jitter.pauses_per_second),
+            TIMES.or_zero().complaint("jitter.pause_seconds", jitter.pause_seconds),
         ];
-        for MachineType { name, count, cores, speed, .. } in &self.machines {
-            complaints.push(positive(&format!("speed of {name}"), *speed));
-            complaints.push(positive(&format!("count of {name}"), *count as f64));
-            complaints.push(positive(&format!("cores of {name}"), *cores as f64));
+        for MachineType { name, count, cores, speed, price, .. } in &self.machines {
+            complaints.push(FACTORS.complaint(&format!("speed of {name}"), *speed));
+            let price = price.filter(|price| !(0.0..f64::INFINITY).contains(price));
+            complaints.push(price.map(|price| format!("price of {name} has to be at least 0, not {price}")));
+            complaints.push((*count == 0).then(|| format!("count of {name} has to be positive, not 0")));
+            complaints.push((*cores == 0).then(|| format!("cores of {name} has to be positive, not 0")));
         }
         for (name, factor) in &self.algorithms {
-            complaints.push(positive(&format!("algorithms.{name}"), *factor));
+            complaints.push(FACTORS.complaint(&format!("algorithms.{name}"), *factor));
         }
         complaints.into_iter().flatten().next()
     }
@@ -252,6 +265,112 @@ impl Collective {
     }
 }
 
+/// What a figure of a cluster file may be. The ranges are wider than any machine, and narrow enough that no quotient
+/// or product of such figures leaves the numbers.
+pub(super) struct Range {
+    least: f64,
+    most: f64,
+    zero: bool,
+}
+
+/// Seconds: from a picosecond to eleven days.
+pub(super) const TIMES: Range = Range { least: 1e-12, most: 1e6, zero: false };
+/// Bytes, operations or pauses in a second.
+pub(super) const RATES: Range = Range { least: 1e-3, most: 1e18, zero: false };
+/// How many times as fast or as long.
+const FACTORS: Range = Range { least: 1e-6, most: 1e6, zero: false };
+
+impl Range {
+    fn or_zero(self) -> Range {
+        Range { zero: true, ..self }
+    }
+
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.least..=self.most).contains(&value) || (self.zero && value == 0.0)
+    }
+
+    fn complaint(&self, what: &str, value: f64) -> Option<String> {
+        let Range { least, most, zero } = self;
+        let kind = if *zero { "0, or" } else { "positive," };
+        (!self.holds(value))
+            .then(|| format!("{what} has to be {kind} from {least:e} to {most:e}, not {}", shown(value)))
+    }
+}
+
+/// A value that a file may have, however small or large, in a few digits.
+fn shown(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
+impl Jitter {
+    /// Pauses of these lengths while so many seconds were computed: as many and as long that the time they take has the
+    /// mean and the variance that was seen, because a few long pauses among many short ones are what others wait for.
+    pub fn of(pauses: &[f64], computed: f64) -> Jitter {
+        let (taken, squares) =
+            (pauses.iter().sum::<f64>(), pauses.iter().map(|pause| pause * pause).sum::<f64>());
+        Jitter::with_moments(taken / computed, squares / computed)
+    }
+
+    /// The jitter of several workers as one.
+    pub(super) fn mean(all: &[Jitter]) -> Jitter {
+        let count = all.len().max(1) as f64;
+        let taken: f64 = all.iter().map(Jitter::per_second_computed).sum();
+        let squares: f64 = all.iter().map(|one| one.per_second_computed() * one.pause_seconds).sum();
+        Jitter::with_moments(taken / count, squares / count)
+    }
+
+    fn with_moments(taken: f64, squares: f64) -> Jitter {
+        if taken > 0.0 {
+            let pause_seconds = squares / taken;
+            Jitter { pauses_per_second: taken / pause_seconds, pause_seconds }
+        } else {
+            Jitter::default()
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.per_second_computed() == 0.0
+    }
+
+    /// What pauses take in the mean while a second is computed.
+    fn per_second_computed(&self) -> f64 {
+        self.pauses_per_second * self.pause_seconds
+    }
+
+    /// The share of all time that pauses take.
+    pub fn lost(&self) -> f64 {
+        let taken = self.per_second_computed();
+        taken / (1.0 + taken)
+    }
+
+    /// What pauses add to so many seconds of computing, from uniform draws.
+    pub fn delay(&self, seconds: f64, mut draw: impl FnMut() -> f64) -> f64 {
+        let expected = self.pauses_per_second * seconds;
+        if self.is_none() || expected > MANY_PAUSES {
+            return seconds * self.per_second_computed();
+        }
+        let until_the_next = || -(1.0 - draw()).ln();
+        let mut at = 0.0;
+        let gaps = std::iter::repeat_with(until_the_next);
+        let count = gaps.take_while(|gap| {
+            at += gap;
+            at < expected
+        });
+        count.count() as f64 * self.pause_seconds
+    }
+
+    /// What pauses are expected to add to so many seconds on the one of these workers that has most of them.
+    pub fn longest_delay(&self, seconds: f64, workers: usize) -> f64 {
+        let expected = self.pauses_per_second * seconds;
+        let someone = 1.0 - (-expected * workers as f64).exp();
+        expected.max(someone) * self.pause_seconds
+    }
+}
+
+/// Of so many pauses the mean is taken, which their number then stays within a tenth of.
+const MANY_PAUSES: f64 = 100.0;
+
 impl Stragglers {
     /// How many times longer a piece of work takes, from two uniform draws.
     pub fn factor(&self, (first, second): (f64, f64)) -> f64 {
@@ -262,35 +381,58 @@ impl Stragglers {
 
 /// Measures this machine with the kernels that training uses, in about a fifth of a second.
 pub fn calibrate() -> Machine {
-    machine(0.07, |passes| passes.quickest)
+    let (in_cache, from_memory) = (passes(200, 1, 0.07), passes(200_000, 1, 0.07));
+    machine((in_cache.quickest(), in_cache.work), (from_memory.quickest(), from_memory.work))
 }
 
-/// The same for a worker that shares its machine with others, who have to be measured at the same time: what counts is
-/// how far it gets in this many seconds.
-pub fn calibrate_among_others(seconds: f64) -> Machine {
-    machine(seconds / 2.0, |passes| passes.mean)
+/// The same for a worker that shares its machine with others, who have to be measured at the same time: how fast it is
+/// while it has its core, and how often it does not. Both are measured for half of these seconds.
+pub fn calibrate_among_others(seconds: f64) -> (Machine, Jitter) {
+    let in_cache = passes(200, 1, seconds / 2.0);
+    // Pieces that end before the next pause.
+    let from_memory = passes(200_000, 200, seconds / 2.0);
+    let machine = machine((in_cache.median(), in_cache.work), (from_memory.median(), from_memory.work));
+    (machine, in_cache.jitter())
 }
 
-fn machine(seconds: f64, pick: fn(&Passes) -> f64) -> Machine {
-    let measure = |rows: usize| {
-        let passes = passes(rows, 100, seconds);
-        (pick(&passes), passes.work)
-    };
-    let in_cache = measure(200);
-    let from_memory = measure(200_000);
+fn machine(in_cache: (f64, Work), from_memory: (f64, Work)) -> Machine {
     let seconds_per_flop = in_cache.0 / in_cache.1.flops;
     let memory_seconds = (from_memory.0 - from_memory.1.flops * seconds_per_flop).max(0.1 * from_memory.0);
     Machine { flops: 1.0 / seconds_per_flop, bytes: from_memory.1.bytes / memory_seconds }
 }
 
-/// Passes over generated rows: what one took, and the work metered for it.
+/// Passes over generated rows: what each took, and the work metered for one.
 struct Passes {
-    quickest: f64,
-    mean: f64,
+    seconds: Vec<f64>,
     work: Work,
 }
 
-fn passes(rows: usize, per_row: usize, seconds: f64) -> Passes {
+/// A pass that takes this many times as long as the median was interrupted.
+const INTERRUPTED: f64 = 2.0;
+
+impl Passes {
+    fn quickest(&self) -> f64 {
+        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// What interruptions of less than half of the passes do not change.
+    fn median(&self) -> f64 {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    }
+
+    fn jitter(&self) -> Jitter {
+        let usual = self.median();
+        let interrupted = self.seconds.iter().filter(|seconds| **seconds > INTERRUPTED * usual);
+        let pauses: Vec<f64> = interrupted.map(|seconds| seconds - usual).collect();
+        Jitter::of(&pauses, usual * self.seconds.len() as f64)
+    }
+}
+
+/// Passes over so many rows, each in so many pieces, for so many seconds.
+fn passes(rows: usize, pieces: usize, seconds: f64) -> Passes {
+    let per_row = 100;
     let columns = 8 * per_row;
     let offsets = (0..=rows).map(|row| row * per_row).collect();
     let indices = (0..rows * per_row).map(|at| ((at % per_row) * 8 + at / per_row % 8) as u32).collect();
@@ -298,25 +440,30 @@ fn passes(rows: usize, per_row: usize, seconds: f64) -> Passes {
     let name = String::new();
     let data = Dataset::new(name, matrix, vec![1.0; rows], Labels::Numbers);
     let problem = Problem { loss: Loss::Squared, lambda: 1.0, bias: false };
-    let mut local = Local::new(&data, 0..rows, problem);
-    let (weights, mut predictions) = (vec![1e-3; columns], vec![0.0; rows]);
-    let (mut quickest, mut count) = (f64::INFINITY, 0.0);
+    let piece = rows / pieces;
+    let mut locals: Vec<Local> =
+        (0..pieces).map(|at| Local::new(&data, at * piece..(at + 1) * piece, problem)).collect();
+    let (weights, mut predictions) = (vec![1e-3; columns], vec![0.0; piece]);
+    let (mut times, mut work) = (Vec::new(), Work::default());
     let begun = Instant::now();
-    while begun.elapsed().as_secs_f64() < seconds {
+    for at in (0..pieces).cycle() {
+        if begun.elapsed().as_secs_f64() >= seconds && !times.is_empty() {
+            break;
+        }
         let begun = Instant::now();
-        local.predict(black_box(&weights), &mut predictions);
+        locals[at].predict(black_box(&weights), &mut predictions);
         black_box(&predictions);
-        quickest = quickest.min(begun.elapsed().as_secs_f64());
-        count += 1.0;
-        local.take_work();
+        times.push(begun.elapsed().as_secs_f64());
+        work = locals[at].take_work();
     }
-    let mean = begun.elapsed().as_secs_f64() / count;
-    local.predict(&weights, &mut predictions);
-    Passes { quickest, mean, work: local.take_work() }
+    Passes { seconds: times, work }
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     const EXAMPLE: &str = r#"
@@ -347,7 +494,7 @@ mod tests {
         let network = Network { latency: 1e-4, bandwidth: 1e9, collective: Collective::Ring, measured: None };
         assert_eq!(cluster.network, network);
         assert_eq!(cluster.stragglers, Stragglers { probability: 0.05, slowdown: 3.0, noise: 0.0 });
-        assert_eq!(cluster.here, Machine::default());
+        assert_eq!((cluster.here, cluster.jitter), (Machine::default(), Jitter::default()));
         let [large, small] = cluster.machines.as_slice() else { panic!("{:?}", cluster.machines) };
         assert_eq!((large.name.as_str(), large.count, large.cores, large.speed), ("large", 2, 4, 1.5));
         assert_eq!((small.name.as_str(), small.count, small.cores, small.speed), ("small", 3, 1, 1.0));
@@ -394,6 +541,20 @@ mod tests {
         check_refused("[[machines]]\nname = \"slow\"\ncount = 1\nspeed = 0.0", &["slow", "positive", "0"]);
         check_refused("[[machines]]\nname = \"a\"\ncount = -1", &["-1"]);
         check_refused("[algorithms]\ncocoa = -0.5", &["algorithms.cocoa", "-0.5"]);
+        check_refused("[[machines]]\nname = \"a\"\ncount = 1\nprice = -0.5", &["price of a", "-0.5"]);
+        check_refused("[jitter]\npauses_per_second = -1.0", &["jitter.pauses_per_second", "-1"]);
+        check_refused("[jitter]\npause_seconds = nan", &["jitter.pause_seconds", "NaN"]);
+    }
+
+    #[test]
+    fn figures_of_no_machine_are_refused() {
+        check_refused("[network]\nlatency = 4.9e-324", &["network.latency", "1e-12 to 1e6", "5e-324"]);
+        check_refused("[network]\nlatency = 1e300", &["network.latency", "1e300"]);
+        check_refused("[network]\nbandwidth = 4.9e-324", &["network.bandwidth", "1e-3 to 1e18", "5e-324"]);
+        check_refused("[here]\nflops = 1e-300\nbytes = 1e9", &["here.flops", "1e-300"]);
+        check_refused("[[machines]]\nname = \"a\"\ncount = 1\nspeed = 1e-310", &["speed of a", "1e-310"]);
+        check_refused("[algorithms]\ncocoa = 1e308", &["algorithms.cocoa", "1e308"]);
+        assert!(Cluster::from_toml("file", "[network]\nlatency = 0.0").is_ok(), "without latency");
     }
 
     #[test]
@@ -451,6 +612,48 @@ mod tests {
         assert_eq!(stragglers.factor((0.2, 1.0)), 6.0);
         assert_eq!(stragglers.factor((0.3, 1.0)), 1.5);
         assert_eq!(Stragglers::default().factor((0.0, 1.0)), 1.0);
+    }
+
+    #[test]
+    fn jitter_takes_as_much_as_it_should() {
+        let jitter = Jitter { pauses_per_second: 20.0, pause_seconds: 4e-3 };
+        let mut luck = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut mean = |seconds: f64| {
+            let delays = (0..20_000).map(|_| jitter.delay(seconds, || luck.random::<f64>()));
+            delays.sum::<f64>() / 20_000.0
+        };
+        for seconds in [1e-3, 0.05, 1.0, 100.0] {
+            let (delay, expect) = (mean(seconds), seconds * 20.0 * 4e-3);
+            assert!((delay - expect).abs() < 0.1 * expect, "{delay} for {expect} in {seconds} s");
+        }
+        assert_eq!(Jitter::default().delay(1.0, || panic!("nothing to draw for")), 0.0);
+        // One of 16 is interrupted nearly 16 times as often as one alone, and what is always there is not waited for twice.
+        let one = jitter.longest_delay(1e-4, 1);
+        assert!((15.0..16.0).contains(&(jitter.longest_delay(1e-4, 16) / one)));
+        assert_eq!(jitter.longest_delay(10.0, 16), 0.8);
+    }
+
+    #[test]
+    fn a_few_long_pauses_are_not_lost_among_many_short_ones() {
+        // 1 ms in short pauses and 4 ms in one, in a second.
+        let pauses: Vec<f64> = [vec![20e-6; 50], vec![4e-3]].concat();
+        let jitter = Jitter::of(&pauses, 1.0);
+        assert!((jitter.pauses_per_second * jitter.pause_seconds - 5e-3).abs() < 1e-12, "{jitter:?}");
+        assert!((3e-3..4e-3).contains(&jitter.pause_seconds), "{jitter:?}");
+        assert_eq!(Jitter::mean(&[jitter, jitter]).pause_seconds, jitter.pause_seconds);
+        assert_eq!((Jitter::of(&[], 1.0), Jitter::mean(&[])), (Jitter::default(), Jitter::default()));
+    }
+
+    #[test]
+    fn interruptions_do_not_slow_a_core_down() {
+        let quiet = Passes { seconds: vec![1e-3; 100], work: Work::default() };
+        let mut seconds = quiet.seconds.clone();
+        (0..100).step_by(10).for_each(|at| seconds[at] += 5e-3);
+        let disturbed = Passes { seconds, work: Work::default() };
+        assert_eq!(disturbed.median(), quiet.median());
+        assert_eq!(quiet.jitter(), Jitter::default());
+        let Jitter { pauses_per_second, pause_seconds } = disturbed.jitter();
+        assert!((pauses_per_second - 100.0).abs() < 1e-6 && (pause_seconds - 5e-3).abs() < 1e-9);
     }
 
     #[test]

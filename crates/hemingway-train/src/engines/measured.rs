@@ -1,10 +1,11 @@
 //! A cluster as it was measured by its own ranks.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::cluster::{Cluster, Collective, Machine, MachineType, Network, Stragglers};
+use super::cluster::{Cluster, Collective, Jitter, Machine, MachineType, Network, RATES, Stragglers, TIMES};
 use crate::protocol::{Measurement, Profile, Rank};
 
 /// What sums over so many workers cost, by their length. They take the place of the formulas, which know nothing of
@@ -80,18 +81,23 @@ impl MeasuredSums {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let growing = self.numbers.is_sorted_by(|a, b| a < b) && self.numbers.first().is_some_and(|n| *n > 0);
-        let positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
+        let times = |values: &[f64]| values.iter().all(|value| TIMES.holds(*value));
         if self.workers < 2 {
             Some(format!("network.measured.workers has to be at least 2, not {}", self.workers))
         } else if !growing {
             Some("network.measured.numbers has to grow from at least 1".to_owned())
         } else if self.numbers.len() != self.seconds.len() || self.numbers.len() != self.in_a_row.len() {
             Some("network.measured.numbers, .seconds and .in_a_row have to be equally many".to_owned())
-        } else if !positive(&self.seconds)
-            || !positive(&self.in_a_row)
-            || !positive(&[self.latency, self.bandwidth])
+        } else if !times(&self.seconds)
+            || !times(&self.in_a_row)
+            || !times(&[self.latency])
+            || !RATES.holds(self.bandwidth)
         {
-            Some("network.measured has to have positive times, latency and bandwidth".to_owned())
+            Some(
+                "network.measured has to have positive times, latency and bandwidth: from 1e-12 to 1e6 seconds, \
+                 from 1e-3 to 1e18 bytes a second"
+                    .to_owned(),
+            )
         } else {
             None
         }
@@ -125,34 +131,35 @@ impl Cluster {
         Cluster {
             network,
             stragglers: Stragglers::default(),
-            machines: hosts(ranks, machines, here),
+            jitter: Jitter::mean(
+                &measurement.jitter.iter().copied().filter(|one| !shares(one)).collect::<Vec<_>>(),
+            ),
+            machines: hosts(ranks, measurement, here),
             here,
             algorithms: BTreeMap::new(),
         }
     }
 
     /// Learns from a run on this very cluster how much longer its algorithm computes than its metered work says, and
-    /// that sums may follow one another faster than in a row of nothing else.
-    pub fn learn(&mut self, algorithm: &str, profile: &Profile) {
-        let seconds = profile.compute_seconds + profile.sum_seconds;
+    /// that sums may follow one another faster than in a row of nothing else. Only computing makes the factor: who waits
+    /// for sums, for others or for a core computes nothing. Complains of a factor that cannot be one.
+    pub fn learn(&mut self, algorithm: &str, profile: &Profile) -> Option<String> {
         if let Some(measured) = &mut self.network.measured {
-            measured.believe(seconds, &profile.sums);
+            measured.believe(profile.compute_seconds + profile.sum_seconds, &profile.sums);
         }
-        let sums: f64 =
-            profile.sums.iter().map(|(length, count)| *count as f64 * self.steady_sum(*length)).sum();
         let metered = profile.work.flops / self.here.flops + profile.work.bytes / self.here.bytes;
-        // Ranks that share a core come late in turns: whatever the network does not explain is computing.
-        let computing = profile.compute_seconds.max(seconds - sums);
-        if metered > 0.0 && computing > 0.0 {
-            self.algorithms.insert(algorithm.to_owned(), computing / metered);
+        let factor = profile.undisturbed_seconds / metered;
+        if !(factor > 0.0 && factor.is_finite()) {
+            return None;
         }
-    }
-
-    /// What a sum over all workers takes in the long run.
-    fn steady_sum(&self, length: usize) -> f64 {
-        let workers = self.network.measured.as_ref().map_or(1, |measured| measured.workers);
-        let network = &self.network;
-        network.sum_seconds(workers, length).max(network.sum_seconds_in_a_row(workers, length))
+        let plausible = factor.clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end());
+        self.algorithms.insert(algorithm.to_owned(), plausible);
+        (plausible != factor).then(|| {
+            format!(
+                "{algorithm} seemed to compute {factor:.2} times as long as its metered work says; the cluster file has \
+                 {plausible} instead: calibrate again, with more rows or fewer workers"
+            )
+        })
     }
 
     /// As a cluster file.
@@ -161,11 +168,26 @@ impl Cluster {
     }
 }
 
+/// On quiet machines the factors of all algorithms lie between a half and three, and lower where rows that fit in the cache
+/// are held against a memory that many cores share. One beyond this range has measured something else: it multiplies all
+/// predictions, so a wrong one does more harm than one that is cut off.
+const PLAUSIBLE: RangeInclusive<f64> = 1.0 / 32.0..=8.0;
+
+/// A worker that loses this share of all time shares its core with another one. That slows it down in every round, and is
+/// a matter of its speed; less is jitter, which comes and goes.
+const SHARED: f64 = 0.2;
+
+fn shares(jitter: &Jitter) -> bool {
+    jitter.lost() > SHARED
+}
+
 /// One entry for each host, with a core for each of its ranks.
-fn hosts(ranks: &[Rank], machines: &[Machine], here: Machine) -> Vec<MachineType> {
+fn hosts(ranks: &[Rank], measurement: &Measurement, here: Machine) -> Vec<MachineType> {
     let mut hosts: Vec<MachineType> = Vec::new();
-    for (rank, machine) in ranks.iter().zip(machines) {
-        let speed = machine.flops / here.flops;
+    let jitter = measurement.jitter.iter().copied().chain(std::iter::repeat(Jitter::default()));
+    for ((rank, machine), jitter) in ranks.iter().zip(&measurement.machines).zip(jitter) {
+        let kept = if shares(&jitter) { 1.0 - jitter.lost() } else { 1.0 };
+        let speed = kept * machine.flops / here.flops;
         match hosts.last_mut().filter(|host| host.name == rank.host) {
             Some(host) => {
                 let cores = host.cores as f64;
@@ -236,12 +258,13 @@ mod tests {
 
     #[test]
     fn damaged_figures_are_refused() {
-        let broken: [fn(&mut MeasuredSums); 5] = [
+        let broken: [fn(&mut MeasuredSums); 6] = [
             |sums| sums.workers = 1,
             |sums| sums.numbers = vec![1, 1, 3],
             |sums| sums.seconds = vec![1.0],
             |sums| sums.seconds[1] = -1.0,
             |sums| sums.bandwidth = 0.0,
+            |sums| sums.latency = 4.9e-324,
         ];
         for (at, damage) in broken.into_iter().enumerate() {
             let mut sums = measured().measured.unwrap();
@@ -257,6 +280,7 @@ mod tests {
         let machine = |flops| Machine { flops, bytes: 1e9 };
         let measurement = Measurement {
             machines: vec![machine(1e9), machine(1e9), machine(4e9)],
+            jitter: vec![Jitter { pauses_per_second: 2.0, pause_seconds: 1e-3 }; 3],
             latency: 1e-4,
             bandwidth: 1e8,
             sums: vec![crate::protocol::MeasuredSum {
@@ -268,22 +292,75 @@ mod tests {
         };
         let cluster = Cluster::measured(&[rank("a"), rank("a"), rank("b")], &measurement);
         assert_eq!(Cluster::from_toml("file", &cluster.to_toml()).unwrap(), cluster);
+        assert_eq!(cluster.jitter, Jitter { pauses_per_second: 2.0, pause_seconds: 1e-3 });
         let shapes: Vec<_> =
             cluster.machines.iter().map(|host| (host.name.as_str(), host.cores, host.speed)).collect();
         assert_eq!(shapes, [("a", 2, 0.5), ("b", 1, 2.0)]);
     }
 
+    /// 8 s of metered work, and a run of it that computed for so long when nothing disturbed it.
+    fn run_of(undisturbed_seconds: f64) -> Profile {
+        let work = crate::Work { flops: 300.0, bytes: 50.0 };
+        let (compute_seconds, sum_seconds) = (undisturbed_seconds, 1.0);
+        let (sums, rates) = (vec![(1000, 100)], Vec::new());
+        Profile { work, compute_seconds, sum_seconds, undisturbed_seconds, sums, rates }
+    }
+
+    fn slow_machine() -> Cluster {
+        Cluster { network: measured(), ..Cluster::of(Machine { flops: 100.0, bytes: 50.0 }) }
+    }
+
     #[test]
     fn a_run_teaches_how_long_its_algorithm_computes() {
-        let mut cluster = Cluster::of(Machine { flops: 100.0, bytes: 50.0 });
-        let work = crate::Work { flops: 300.0, bytes: 50.0 };
-        let profile =
-            Profile { work, compute_seconds: 8.0, sum_seconds: 1.0, sums: vec![(7, 3)], rates: vec![] };
-        cluster.learn("cocoa", &Profile { sums: Vec::new(), compute_seconds: 7.0, ..profile.clone() });
-        assert_eq!(cluster.algorithms.get("cocoa"), Some(&2.0), "without a network all of 8 s is computing");
-        cluster.network = measured();
-        cluster.learn("cocoa", &Profile { sums: vec![(1000, 1000)], compute_seconds: 7.0, ..profile });
-        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75), "a thousand sums of 4 ms explain the rest");
+        let mut cluster = slow_machine();
+        assert_eq!(cluster.learn("cocoa", &run_of(7.0)), None);
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75));
+        assert_eq!(cluster.learn("cocoa", &Profile::default()), None);
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75), "nothing was seen, nothing is learnt");
+    }
+
+    #[test]
+    fn waiting_is_not_computing() {
+        let factor = |profile: &Profile| {
+            let mut cluster = slow_machine();
+            cluster.learn("cocoa", profile);
+            cluster.algorithms["cocoa"]
+        };
+        let quiet = factor(&run_of(7.0));
+        // The ranks lost their cores in turns: all rounds took longer, and nobody computed more.
+        assert_eq!(factor(&Profile { compute_seconds: 100.0, ..run_of(7.0) }), quiet);
+        assert_eq!(factor(&Profile { sum_seconds: 100.0, ..run_of(7.0) }), quiet);
+    }
+
+    #[test]
+    fn a_factor_that_cannot_be_one_is_cut_off_and_said() {
+        let mut cluster = slow_machine();
+        let said = cluster.learn("cocoa", &run_of(4.0 * 15.2)).unwrap();
+        assert!(
+            said.contains("cocoa") && said.contains("15.20 times") && said.contains("more rows"),
+            "{said}"
+        );
+        assert_eq!(cluster.algorithms["cocoa"], 8.0);
+    }
+
+    #[test]
+    fn lost_time_is_jitter_or_a_shared_core() {
+        let rank = Rank { host: "a".to_owned(), pid: 1 };
+        let of = |pauses_per_second, pause_seconds| {
+            let measurement = Measurement {
+                machines: vec![Machine { flops: 1e9, bytes: 1e9 }; 2],
+                jitter: vec![Jitter { pauses_per_second, pause_seconds }; 2],
+                latency: 1e-4,
+                bandwidth: 1e8,
+                sums: Vec::new(),
+            };
+            let cluster = Cluster::measured(&[rank.clone(), rank.clone()], &measurement);
+            (cluster.here.flops, cluster.machines[0].speed, cluster.jitter)
+        };
+        let rare = Jitter { pauses_per_second: 10.0, pause_seconds: 4e-3 };
+        assert_eq!(of(10.0, 4e-3), (1e9, 1.0, rare));
+        // For each slice of its own another rank has one.
+        assert_eq!(of(250.0, 4e-3), (1e9, 0.5, Jitter::default()));
     }
 
     #[test]

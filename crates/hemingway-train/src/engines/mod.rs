@@ -14,7 +14,7 @@ use crate::drive::drive;
 use crate::{Error, Event, Job, Local, Run, Transport, Worker};
 
 pub use cluster::{
-    Cluster, Collective, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
+    Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
 };
 pub use measured::MeasuredSums;
 pub use meeting::Meeting;

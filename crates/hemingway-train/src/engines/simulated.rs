@@ -114,7 +114,8 @@ impl Transport for Simulation<'_> {
         if self.running && work != Work::default() {
             let chance = (self.luck.random::<f64>(), self.luck.random::<f64>());
             let seconds = self.pace * self.cluster.seconds(self.rank, work);
-            self.clock += seconds * self.cluster.stragglers.factor(chance);
+            let seconds = seconds * self.cluster.stragglers.factor(chance);
+            self.clock += seconds + self.cluster.jitter.delay(seconds, || self.luck.random::<f64>());
         }
     }
 

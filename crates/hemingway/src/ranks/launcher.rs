@@ -7,6 +7,10 @@ use std::process::Command;
 use super::hosts::Hosts;
 use crate::Error;
 
+/// A rank that waits for others offers its core to whoever needs it, at each look whether they have come. Where all cores
+/// are taken this is whoever the others wait for; where one is free it makes short sums a little slower.
+const YIELD: &str = "OMPI_MCA_mpi_yield_when_idle";
+
 /// The worker's program, beside this one or on the path.
 const WORKER: &str = "hemingway-worker";
 
@@ -50,8 +54,23 @@ impl Launcher {
         words: &[&str],
     ) -> Result<Command, Error> {
         let mut command = self.on(hosts)?;
+        if self.may_fill_cores(workers, hosts) && env::var_os(YIELD).is_none() {
+            command.env(YIELD, "1");
+        }
         command.arg("-n").arg(workers.to_string()).arg(&self.worker).args(words);
         Ok(command)
+    }
+
+    /// How many cores of this machine the ranks may use, if they are started here and nowhere else.
+    pub(super) fn cores_here(&self, hosts: Option<&Hosts>) -> Option<usize> {
+        let here = hosts.is_none() && !self.chosen && !self.is_srun();
+        here.then(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Whether a host may have no core left but those of the ranks. What is elsewhere is not known, and as many slots as
+    /// cores are usual.
+    fn may_fill_cores(&self, workers: usize, hosts: Option<&Hosts>) -> bool {
+        self.cores_here(hosts).is_none_or(|cores| workers >= cores)
     }
 
     /// The command that tells whether hosts can be reached, and several whether they reach one another.
@@ -142,4 +161,33 @@ fn worker() -> Result<PathBuf, Error> {
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launcher(words: &[&str], chosen: bool) -> Launcher {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        Launcher { words, chosen, worker: PathBuf::from("worker") }
+    }
+
+    fn yields(launcher: &Launcher, workers: usize, hosts: Option<&Hosts>) -> bool {
+        let command = launcher.ranks(workers, hosts, &[]).unwrap();
+        command.get_envs().any(|(name, value)| name == YIELD && value.is_some_and(|value| value == "1"))
+    }
+
+    #[test]
+    fn ranks_spin_only_where_a_core_is_known_to_be_left() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let mpirun = launcher(&["mpirun"], false);
+        assert!(yields(&mpirun, cores, None) && yields(&mpirun, 2 * cores, None));
+        assert!(cores == 1 || !yields(&mpirun, cores - 1, None));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hosts");
+        std::fs::write(&file, "other slots=1\n").unwrap();
+        assert!(yields(&mpirun, 1, Some(&Hosts::read(&file).unwrap())), "cores elsewhere are not known");
+        assert!(yields(&launcher(&["mpirun", "--hostfile", "all"], true), 1, None));
+        assert!(yields(&launcher(&["srun"], false), 1, None));
+    }
 }

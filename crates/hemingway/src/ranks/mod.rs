@@ -106,6 +106,12 @@ impl Setup {
         self.ranks
     }
 
+    /// What to say of so many ranks that leave no core of this machine to others, where that is known.
+    pub(crate) fn full_cores(&self, workers: usize) -> Option<String> {
+        let cores = self.launcher.cores_here(self.hosts.as_ref())?;
+        full_cores(workers, cores)
+    }
+
     /// Starts the ranks and waits until they have loaded their data, or until the user has had enough.
     pub(crate) fn start(
         &self,
@@ -212,6 +218,19 @@ pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> 
         }
         other => Err(listener.unexpected(&other)),
     }
+}
+
+/// One rank alone waits for nobody.
+fn full_cores(workers: usize, cores: usize) -> Option<String> {
+    let taken = if workers > cores { "share" } else { "take" };
+    (workers > 1 && workers >= cores).then(|| {
+        let all = if cores == 1 { "the one core".to_owned() } else { format!("all {cores} cores") };
+        let fewer = cores.saturating_sub(1).max(1);
+        format!(
+            "{workers} ranks {taken} {all} of this machine, so every round waits for what the operating system does \
+             meanwhile; --workers {fewer} leaves it a core"
+        )
+    })
 }
 
 fn place(request: &RanksRequest) -> Result<(Launcher, Option<Hosts>), Error> {
@@ -339,5 +358,15 @@ mod tests {
         assert_eq!(pairs(&["a", "b"], &["10.0.0.1".to_owned()]), [["a", "b"]], "known by another name");
         assert!(pairs(&["a"], &[]).is_empty());
         assert!(pairs(&["a"; 9], &[]).is_empty());
+    }
+
+    #[test]
+    fn ranks_on_all_cores_are_warned_of() {
+        let said = full_cores(16, 16).unwrap();
+        assert!(said.starts_with("16 ranks take all 16 cores") && said.contains("--workers 15"), "{said}");
+        let said = full_cores(4, 2).unwrap();
+        assert!(said.starts_with("4 ranks share all 2 cores") && said.contains("--workers 1 "), "{said}");
+        assert!(full_cores(2, 1).unwrap().starts_with("2 ranks share the one core"));
+        assert_eq!([full_cores(15, 16), full_cores(1, 1), full_cores(8, 16)], [None, None, None]);
     }
 }
