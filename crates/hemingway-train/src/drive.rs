@@ -282,14 +282,16 @@ impl<'a> Loop<'a> {
     /// Whether a scored round is the last one. Every worker sees the same figures and comes to the same verdict.
     fn judge(&mut self, point: &Point) -> Option<Stop> {
         let at_zero = self.scorer.certificate.at_zero;
+        // The dual never falls under methods that climb it. Their weights may begin anywhere, and come back.
+        let climbs = self.job.algorithm.starts_from_duals();
         if let Some(goal) = self.job.stop.reached(point) {
             Some(goal)
-        } else if point.current.is_nan() || point.current > DIVERGED * at_zero.max(1.0) {
+        } else if point.current.is_nan() || (point.current > DIVERGED * at_zero.max(1.0) && !climbs) {
             Some(Stop::Diverged)
         } else if self.job.stop.only_time() && point.certified_error <= NOTHING_LEFT {
             Some(Stop::NoProgress)
         } else if self.patience.exhausted(point) {
-            Some(if point.current > at_zero { Stop::Diverged } else { Stop::NoProgress })
+            Some(if point.current > at_zero && !climbs { Stop::Diverged } else { Stop::NoProgress })
         } else {
             None
         }

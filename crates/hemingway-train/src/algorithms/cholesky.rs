@@ -3,6 +3,9 @@
 use crate::kernels::{Task, fastest};
 use crate::local::dot;
 
+/// A difference below this share of what it was taken from is not a number to go by.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// A factor L of A = L Lᵀ, row-major, in the lower half of a square.
 pub(super) struct Cholesky {
     factor: Vec<f64>,
@@ -54,7 +57,9 @@ impl Task for Factoring<'_> {
                 current[column] = (current[column] - product) / other[column];
             }
             let product = dot(&current[..row], &current[..row]);
-            current[row] = (current[row] - product).max(f64::MIN_POSITIVE).sqrt();
+            // What is left of a sum of this size is rounding if it is less: A is taken to curve so much at least.
+            let least = (ROUNDING * current[row]).max(f64::MIN_POSITIVE);
+            current[row] = (current[row] - product).max(least).sqrt();
         }
     }
 }

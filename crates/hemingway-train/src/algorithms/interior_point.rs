@@ -341,6 +341,10 @@ impl Solver for InteriorPoint {
         let path = self.path(worker, &straight)?;
         let reached = self.mean_product(path.at(path.limit)).max(0.0);
         let wanted = mean * (reached / mean).powi(3);
+        if !wanted.is_finite() {
+            self.vain.count(false, true);
+            return Ok(());
+        }
         for (aim, change) in aims.iter_mut().zip(&straight.rows) {
             aim.surplus += wanted - change.surplus * change.share;
             aim.shortfall += wanted - change.shortfall * change.rest;

@@ -139,6 +139,7 @@ impl Solver for QuasiNewton {
             return Ok(());
         }
         let first = if self.pairs.is_empty() { 1.0 / dot(&direction, &direction).sqrt() } else { 1.0 };
+        let first = first.min(f64::MAX);
         let before = self.passes.gradient.clone();
         let Some(step) = self.search.advance(worker, &mut self.passes, direction, first)? else {
             // Without curvature pairs this was the gradient itself, and even that leads nowhere.

@@ -7,7 +7,7 @@
 use super::Passes;
 use super::curvature::factor;
 use super::interior_point::InteriorPoint;
-use super::line_search::LineSearch;
+use super::line_search::{LineSearch, ROUNDING};
 use super::vain::Vain;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
 
@@ -63,9 +63,6 @@ struct Steps {
     search: LineSearch,
     vain: Vain,
 }
-
-/// A step that may gain less than this share of the objective gains rounding.
-const ROUNDING: f64 = 1e-14;
 
 impl Steps {
     /// −(∇²P)⁻¹∇P.
