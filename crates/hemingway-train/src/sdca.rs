@@ -362,7 +362,8 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
             let visit = loss.visit(old, prediction, target, coordinate.curvature, &mut tally);
             if S::CORNERED {
-                let moved = coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
+                let moved =
+                    coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
                 coordinate.average = moved.clamp(f32::MIN, f32::MAX);
                 averages += loss.value(f64::from(coordinate.average), target);
             }

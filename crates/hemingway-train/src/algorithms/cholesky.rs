@@ -69,6 +69,22 @@ mod tests {
     use super::Cholesky;
 
     #[test]
+    fn a_system_that_is_singular_but_for_rounding_gives_a_direction_of_descent() {
+        // x xᵀ + λ with x = (1e30, 2e30, -1e30): all but one pivot are rounding.
+        let x = [1e30, 2e30, -1e30];
+        let mut matrix = vec![0.0; 9];
+        for row in 0..3 {
+            (0..3).for_each(|column| matrix[3 * row + column] = x[row] * x[column]);
+            matrix[4 * row] += 1e-3;
+        }
+        let slopes = [1.0, -1.0, 3.0];
+        let mut solved = slopes;
+        Cholesky::of(matrix, 3).solve(&mut solved);
+        let product: f64 = slopes.iter().zip(solved).map(|(slope, step)| slope * step).sum();
+        assert!(product > 0.0 && solved.iter().all(|step| step.abs() <= 1.0), "{solved:?}");
+    }
+
+    #[test]
     fn solves_a_small_system() {
         // The upper half is never read.
         let matrix = vec![4.0, f64::NAN, f64::NAN, 2.0, 5.0, f64::NAN, 1.0, 3.0, 6.0];

@@ -6,6 +6,7 @@
 
 use super::Passes;
 use super::curvature::factor;
+use super::drift::Drift;
 use super::interior_point::InteriorPoint;
 use super::line_search::{LineSearch, ROUNDING};
 use super::vain::Vain;
@@ -54,13 +55,14 @@ impl Algorithm for Newton {
             vain = Vain::restore(*rounds);
             passes.restore(worker, predictions)?;
         }
-        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), vain }))
+        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), drift: Drift::of(worker)?, vain }))
     }
 }
 
 struct Steps {
     passes: Passes,
     search: LineSearch,
+    drift: Drift,
     vain: Vain,
 }
 
@@ -72,6 +74,10 @@ impl Steps {
         let mut direction: Vec<f64> = self.passes.gradient.iter().map(|slope| -slope).collect();
         system.solve(&mut direction);
         Ok(direction)
+    }
+
+    fn accurate(&self) -> bool {
+        self.drift.is_small(&self.passes.weights, self.passes.objective)
     }
 }
 
@@ -91,11 +97,11 @@ impl Solver for Steps {
     }
 
     fn predictions(&self) -> Option<&[f64]> {
-        Some(&self.passes.predictions)
+        self.accurate().then_some(&self.passes.predictions)
     }
 
     fn gradient(&self) -> Option<&[f64]> {
-        Some(&self.passes.gradient)
+        self.accurate().then_some(&self.passes.gradient)
     }
 
     fn estimate(&self) -> Option<Estimate> {

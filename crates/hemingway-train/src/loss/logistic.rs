@@ -135,7 +135,11 @@ impl Logistic {
         // f(t) ≤ t − z + q·a₀ and ≥ t − z − q(1 − a₀): the root lies between these zeros.
         let (mut low, mut high) = (z - q * start, z + q * (1.0 - start));
         let middle = (z + q * (0.5 - start)) / (1.0 + 0.2 * q);
-        let guess = if q > Logistic::HUGE { Logistic::in_the_tail(middle, low, high, q) } else { middle.clamp(-2.0, 2.0) };
+        let guess = if q > Logistic::HUGE {
+            Logistic::in_the_tail(middle, low, high, q)
+        } else {
+            middle.clamp(-2.0, 2.0)
+        };
         // Unlike `clamp`, this lets an objective that is no longer a number end the run instead of the program.
         let mut t = guess.max(low).min(high);
         let mut share = sigmoid_of_minus(t);
