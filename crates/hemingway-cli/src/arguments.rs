@@ -140,7 +140,7 @@ pub struct Train {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -491,7 +491,7 @@ pub struct Reproduce {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -520,7 +520,7 @@ pub struct Trials {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -600,7 +600,7 @@ pub struct Stop {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
     pub error: Option<f64>,
 
-    /// Stop once the objective is this small
+    /// Stop once the objective is this small, or once it is proved that no model has it
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
     pub objective: Option<f64>,
 
