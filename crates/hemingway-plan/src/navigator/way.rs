@@ -46,6 +46,13 @@ impl Way {
         family(self) == family(other)
     }
 
+    /// Whether what ended in failure here would do so there. Local work does not change that, and the rounds of batch
+    /// methods are the same on any number of workers.
+    pub(super) fn fails_like(&self, other: &Way) -> bool {
+        let alike = matches!(self.algorithm.as_str(), "gradient-descent" | "l-bfgs" | "newton");
+        self.algorithm == other.algorithm && (alike || self.workers == other.workers)
+    }
+
     /// Whether it climbs the dual.
     pub(super) fn is_dual(&self) -> bool {
         matches!(self.algorithm.as_str(), "cocoa" | "cocoa-plus")
