@@ -117,7 +117,8 @@ pub struct Train {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
 
-    /// Score after every N rounds [default: as often as a small share of the work allows]
+    /// Score after every N rounds [default: as often as a small share of the work allows, half of it on the simulated
+    /// engine, whose clock does not see it]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub score_every: Option<u64>,
 

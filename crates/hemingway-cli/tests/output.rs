@@ -262,7 +262,8 @@ fn scaled(factor: f64, one: Option<f64>) -> String {
             _ => factor * (f64::from((row * 37 + column * 101) % 97) / 48.0 - 1.0),
         };
         let label = if (row * 37) % 97 > 48 || row % 11 == 0 { "+1" } else { "-1" };
-        let values: Vec<String> = (1..=5).map(|column| format!("{column}:{:e}", value(column) as f32)).collect();
+        let values: Vec<String> =
+            (1..=5).map(|column| format!("{column}:{:e}", value(column) as f32)).collect();
         format!("{label} {}\n", values.join(" "))
     });
     rows.collect()

@@ -32,7 +32,9 @@ impl RoundLengths {
         let sorted = &mut sorted[..self.known];
         sorted.sort_by(f64::total_cmp);
         let longest = match *sorted {
-            [.., before, last] if self.known >= ENOUGH && last > UNUSUAL * sorted[(self.known - 1) / 2] => before,
+            [.., before, last] if self.known >= ENOUGH && last > UNUSUAL * sorted[(self.known - 1) / 2] => {
+                before
+            }
             [.., last] => last,
             [] => 0.0,
         };

@@ -156,7 +156,12 @@ fn an_objective_below_the_proved_bound_ends_the_run_at_once() {
         assert!(before.iter().all(|point| point.dual <= 0.5 * bound), "{} knew before", entry.name);
         // A certified error is a goal of its own, which can still be reached.
         let both = StopRules { error: Some(1e-2), rounds: Some(5000), ..stop };
-        assert_eq!(trial(entry.name, both).run(&simulated()).unwrap().run.stop, Stop::Error, "{}", entry.name);
+        assert_eq!(
+            trial(entry.name, both).run(&simulated()).unwrap().run.stop,
+            Stop::Error,
+            "{}",
+            entry.name
+        );
     }
 }
 

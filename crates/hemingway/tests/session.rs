@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hemingway::{
-    Changes, DataRequest, Error, ModelFile, Place, Progress, Scoring, Seconds, Status, Stop, StopRules, Store,
-    TrainReport, TrainRequest, Watch, predict, resume, train,
+    Changes, DataRequest, Error, ModelFile, Place, Progress, Scoring, Seconds, Status, Stop, StopRules,
+    Store, TrainReport, TrainRequest, Watch, predict, resume, train,
 };
 
 fn request(error: f64) -> TrainRequest {

@@ -154,7 +154,8 @@ fn what_failed_on_some_workers_is_not_tried_on_others_where_its_rounds_are_the_s
     let mut navigator = navigator(goal(1e-3));
     let open = |navigator: &Navigator, name: &str| {
         let candidates = navigator.candidates().into_iter();
-        let workers = candidates.filter(|candidate| candidate.algorithm == name).map(|candidate| candidate.workers);
+        let workers =
+            candidates.filter(|candidate| candidate.algorithm == name).map(|candidate| candidate.workers);
         workers.collect::<Vec<usize>>()
     };
     let way = |name: &str| Way { algorithm: name.to_owned(), workers: 4, passes: 1.0 };

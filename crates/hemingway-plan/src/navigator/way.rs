@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Estimate;
+use crate::prior::SAME_ANYWHERE;
 
 /// One way to train.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ impl Way {
     /// Whether what ended in failure here would do so there. Local work does not change that, and the rounds of batch
     /// methods are the same on any number of workers.
     pub(super) fn fails_like(&self, other: &Way) -> bool {
-        let alike = matches!(self.algorithm.as_str(), "gradient-descent" | "l-bfgs" | "newton");
+        let alike = SAME_ANYWHERE.contains(&self.algorithm.as_str());
         self.algorithm == other.algorithm && (alike || self.workers == other.workers)
     }
 
