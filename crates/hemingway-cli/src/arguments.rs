@@ -128,7 +128,8 @@ pub struct Train {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
 
-    /// Score after every N rounds [default: as often as a small share of the work allows]
+    /// Score after every N rounds [default: as often as a small share of the work allows, half of it on the simulated
+    /// engine, whose clock does not see it]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub score_every: Option<u64>,
 
@@ -151,7 +152,7 @@ pub struct Train {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -503,7 +504,7 @@ pub struct Reproduce {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -532,7 +533,7 @@ pub struct Trials {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// No progress
+    /// No progress; warnings are still shown
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -612,7 +613,7 @@ pub struct Stop {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
     pub error: Option<f64>,
 
-    /// Stop once the objective is this small
+    /// Stop once the objective is this small, or once it is proved that no model has it
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
     pub objective: Option<f64>,
 

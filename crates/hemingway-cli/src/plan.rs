@@ -33,8 +33,7 @@ pub fn in_full(explanation: &Explanation) -> String {
 
 /// What is said before a run.
 pub fn in_short(explanation: &Explanation) -> String {
-    let mut lines: Vec<String> =
-        explanation.warnings.iter().map(|warning| format!("Warning: {warning}")).collect();
+    let mut lines = Vec::new();
     if let Some(plan) = &explanation.decision.plan {
         lines.push(format!("Plan: {}; {}", path(explanation, plan), promised(plan)));
     }

@@ -62,10 +62,16 @@ impl Follower {
 
     /// Says something that stays.
     pub fn say(&self, text: &str) {
+        if !matches!(self.shown, Shown::Nothing) {
+            self.warn(text);
+        }
+    }
+
+    /// Says something that has to be known, however quiet it is asked to be.
+    pub fn warn(&self, text: &str) {
         match &self.shown {
             Shown::Bar(bar) => bar.println(text),
-            Shown::Lines { .. } => output::note(text),
-            Shown::Nothing => {}
+            Shown::Lines { .. } | Shown::Nothing => output::note(text),
         }
     }
 
@@ -107,7 +113,7 @@ impl Follower {
         let gone = if gone.is_empty() { String::new() } else { format!(" without {}", gone.join(", ")) };
         let workers = words::counted(workers, "worker");
         let text = format!("{reason}; going on from the last checkpoint with {workers}{gone}");
-        self.say(&text);
+        self.warn(&text);
     }
 
     /// The run has ended; its summary says how.

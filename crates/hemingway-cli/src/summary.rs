@@ -56,6 +56,10 @@ fn headline(report: &TrainReport) -> String {
         Stop::Diverged => {
             "Diverged: the objective grew without bound. The best model seen is saved.".to_owned()
         }
+        Stop::Unreachable => format!(
+            "Stopped: no model reaches this objective; every model has at least {}. The best model so far is saved.",
+            words::number(report.dual.unwrap_or(0.0))
+        ),
         stop if report.goal_reached => format!("Trained: {}.", stop.reason()),
         stop => format!("Stopped before the goal: {}. The best model so far is saved.", stop.reason()),
     };
@@ -166,7 +170,7 @@ fn next(report: &TrainReport) -> String {
 
 /// Whether more time would help.
 pub fn can_go_on(stop: Stop) -> bool {
-    !matches!(stop, Stop::NoProgress | Stop::Diverged)
+    !matches!(stop, Stop::NoProgress | Stop::Diverged | Stop::Unreachable)
 }
 
 /// Quoted if a shell would take it apart.

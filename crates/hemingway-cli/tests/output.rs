@@ -232,6 +232,74 @@ fn nothing_but_the_result_with_quiet() {
 }
 
 #[test]
+fn warnings_are_shown_however_quiet() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["train", "data.libsvm", "--quiet", "--json", "--error", "1e-15"]);
+    assert!(outcome.stderr.starts_with("Warning: an error of 1e-15 cannot be proved"), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.lines().count(), 1, "no progress: {}", outcome.stderr);
+}
+
+#[test]
+fn an_objective_that_no_model_has_is_said_to_be_out_of_reach() {
+    let sandbox = Sandbox::new();
+    for more in [&[][..], &["--algorithm", "cocoa"], &["--engine", "simulated", "--workers", "2"]] {
+        let outcome = sandbox.run(&[&["train", "data.libsvm", "--objective", "1e-5"], more].concat());
+        assert_eq!(outcome.code, Some(3), "{more:?}: {}", outcome.stderr);
+        let said = "Stopped: no model reaches this objective; every model has at least 0.";
+        assert!(outcome.stdout.starts_with(said), "{more:?}: {}", outcome.stdout);
+        assert!(!outcome.stdout.contains("--resume"), "{more:?}: {}", outcome.stdout);
+    }
+    let report = sandbox.run(&["train", "data.libsvm", "--objective", "1e-5", "--json"]).json();
+    assert_eq!((&report["stop"], &report["goal_reached"]), (&"unreachable".into(), &false.into()));
+    assert!(report["dual"].as_f64().unwrap() > 1e-5, "{report}");
+}
+
+/// Values of ordinary rows times a factor, and in one place another.
+fn scaled(factor: f64, one: Option<f64>) -> String {
+    let rows = (0..60_u32).map(|row| {
+        let value = |column: u32| match (row, column) {
+            (7, 2) => one.unwrap_or(0.3 * factor),
+            _ => factor * (f64::from((row * 37 + column * 101) % 97) / 48.0 - 1.0),
+        };
+        let label = if (row * 37) % 97 > 48 || row % 11 == 0 { "+1" } else { "-1" };
+        let values: Vec<String> =
+            (1..=5).map(|column| format!("{column}:{:e}", value(column) as f32)).collect();
+        format!("{label} {}\n", values.join(" "))
+    });
+    rows.collect()
+}
+
+#[test]
+fn values_of_any_size_end_in_a_report() {
+    let sandbox = Sandbox::new();
+    let sizes = [(1e-45, None), (1e-30, None), (1e18, None), (1e20, None), (3e38, None), (1.0, Some(3e38))];
+    for (factor, one) in sizes {
+        sandbox.write("extreme.libsvm", &scaled(factor, one));
+        for loss in ["hinge", "smoothed-hinge", "logistic", "squared"] {
+            for more in [&[][..], &["--algorithm", "cocoa"], &["--standardise"], &["--lambda", "1e-300"]] {
+                let plain = ["train", "extreme.libsvm", "--loss", loss, "--json", "--within", "0.2s"];
+                let about = format!("values of {factor:e} and {one:?}, {loss}, {more:?}");
+                let outcome = sandbox.run(&[&plain[..], more].concat());
+                assert!(matches!(outcome.code, Some(0 | 3)), "{about}: {}", outcome.stderr);
+                let report = outcome.json();
+                assert!(report["primal"].as_f64().is_some_and(f64::is_finite), "{about}: {report}");
+                assert!(!outcome.stdout.contains("NaN"), "{about}: {report}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_large_value_does_not_make_a_planned_run_give_up() {
+    let sandbox = Sandbox::new();
+    sandbox.write("one.libsvm", &scaled(1.0, Some(1e5)));
+    for loss in ["smoothed-hinge", "logistic", "squared"] {
+        let report = sandbox.json(&["train", "one.libsvm", "--loss", loss, "--json"]);
+        assert_eq!(report["stop"], "error", "{loss}: {report}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_model() {
     let sandbox = Sandbox::new();
     let weights = |name: &str| {

@@ -123,7 +123,11 @@ impl Standardise {
 
     fn apply_row(&self, row: &mut [f32]) {
         for ((value, mean), scale) in row.iter_mut().zip(&self.mean).zip(&self.scale) {
-            *value = finite((*value - mean) / scale);
+            let centred = *value - mean;
+            // The difference of two of the largest numbers is none, but a share of it is.
+            let scaled =
+                if centred.is_finite() { centred / scale } else { (*value / scale) - (mean / scale) };
+            *value = finite(scaled);
         }
     }
 }
@@ -207,6 +211,16 @@ mod tests {
 
     fn dense(columns: usize, values: &[f32]) -> Dataset {
         dataset(Matrix::Dense(Dense::new(values.len() / columns, columns, values.to_vec())))
+    }
+
+    #[test]
+    fn the_largest_values_are_standardised_like_others() {
+        let mut input = dense(1, &[3e38, 3e38, 3e38, -3e38]);
+        Transform::fit(&input, false, true).apply(&mut input);
+        let Matrix::Dense(matrix) = &input.matrix else { panic!("it stays dense") };
+        let expected = [0.577_350_3, 0.577_350_3, 0.577_350_3, -1.732_050_8];
+        let near = matrix.values().iter().zip(expected).all(|(value, near)| (value - near).abs() < 1e-5);
+        assert!(near, "{:?}", matrix.values());
     }
 
     fn sparse() -> Dataset {

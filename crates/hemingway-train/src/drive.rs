@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::round_lengths::RoundLengths;
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Shadow, Standing, weights_of};
 use crate::{
@@ -91,7 +92,7 @@ struct Loop<'a> {
     confer_at: u64,
     /// The training clock when it was last looked at, and the lengths of the last rounds.
     clock: f64,
-    last_rounds: [f64; 5],
+    lengths: RoundLengths,
     /// The training clock when the solver was set up.
     set_up: Seconds,
     /// Whether the rest is to be done another way, and if so whether that needs a dual point.
@@ -141,7 +142,7 @@ impl<'a> Loop<'a> {
             last_checkpoint: begun,
             confer_at: 0,
             clock: job.start.seconds().0,
-            last_rounds: [0.0; 5],
+            lengths: RoundLengths::default(),
             set_up: Seconds(0.0),
             handing_over: None,
         };
@@ -220,8 +221,7 @@ impl<'a> Loop<'a> {
             Some(Stop::NoProgress)
         } else {
             let now = self.look_at_the_clock(worker);
-            let next = PRUDENCE * self.last_rounds.into_iter().fold(0.0, f64::max);
-            self.job.stop.exhausted(self.round, now, Seconds(next))
+            self.job.stop.exhausted(self.round, now, Seconds(self.lengths.next()))
         };
         let due = self.schedule.due(
             self.job.scoring,
@@ -246,8 +246,7 @@ impl<'a> Loop<'a> {
     /// What a deadline is held against.
     fn look_at_the_clock(&mut self, worker: &mut Worker) -> Seconds {
         let now = worker.now();
-        self.last_rounds.rotate_right(1);
-        self.last_rounds[0] = now.0 - self.clock;
+        self.lengths.see(now.0 - self.clock);
         self.clock = now.0;
         now
     }
@@ -293,14 +292,18 @@ impl<'a> Loop<'a> {
     /// Whether a scored round is the last one. Every worker sees the same figures and comes to the same verdict.
     fn judge(&mut self, point: &Point) -> Option<Stop> {
         let at_zero = self.scorer.certificate.at_zero;
+        // The dual never falls under methods that climb it. Their weights may begin anywhere, and come back.
+        let climbs = self.job.algorithm.starts_from_duals();
         if let Some(goal) = self.job.stop.reached(point) {
             Some(goal)
-        } else if point.current.is_nan() || point.current > DIVERGED * at_zero.max(1.0) {
+        } else if self.job.stop.unreachable(point) {
+            Some(Stop::Unreachable)
+        } else if point.current.is_nan() || (point.current > DIVERGED * at_zero.max(1.0) && !climbs) {
             Some(Stop::Diverged)
         } else if self.job.stop.only_time() && point.certified_error <= NOTHING_LEFT {
             Some(Stop::NoProgress)
         } else if self.patience.exhausted(point) {
-            Some(if point.current > at_zero { Stop::Diverged } else { Stop::NoProgress })
+            Some(if point.current > at_zero && !climbs { Stop::Diverged } else { Stop::NoProgress })
         } else {
             None
         }
@@ -425,8 +428,6 @@ impl Decision {
 
 /// Workers confer about scoring and stopping after about this many operations, or a round if that takes longer.
 const CONFER_FLOPS: f64 = 2e5;
-/// The next round may take this many times as long as the longest of the last five.
-const PRUDENCE: f64 = 1.1;
 /// An objective this many times that of zero weights will not come back.
 const DIVERGED: f64 = 1e10;
 

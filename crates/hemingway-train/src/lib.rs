@@ -24,6 +24,7 @@ mod problem;
 pub mod protocol;
 mod quality;
 mod recent;
+mod round_lengths;
 mod schedule;
 mod score;
 mod sdca;

@@ -51,8 +51,8 @@ pub struct Sdca {
 #[derive(Clone, Copy)]
 struct Coordinate {
     dual: f64,
-    /// σ'‖x‖²/(λn), unknown (NaN) before the first visit.
-    curvature: f32,
+    /// σ'‖x‖²/(λn), unknown (NaN) before the first visit. A 32-bit number would end at values of about 1e18.
+    curvature: f64,
     target: f32,
     /// Prediction averaged over rounds like the weights, where the loss has corners.
     average: f32,
@@ -68,7 +68,7 @@ impl Sdca {
     ) -> Result<Sdca, Error> {
         let coordinate = |(dual, target): (&f64, &f32)| Coordinate {
             dual: *dual,
-            curvature: f32::NAN,
+            curvature: f64::NAN,
             target: *target,
             average: 0.0,
         };
@@ -325,6 +325,9 @@ struct Stretch<'a, R, S, const BIAS: bool> {
     sdca: &'a mut Sdca,
 }
 
+/// A step along a curvature beyond this is too short for 64-bit numbers, and products with it would not be finite.
+const MOST_CURVATURE: f64 = 1e300;
+
 /// How many visits ahead a row is asked for.
 const LOOK_AHEAD: usize = 3;
 
@@ -352,13 +355,16 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             let row = order[at] as usize;
             let coordinate = &mut coordinates[row];
             if coordinate.curvature.is_nan() {
-                coordinate.curvature = (scale * rows.squared_norm(first + row) + bias_scale) as f32;
+                let curvature = scale * rows.squared_norm(first + row) + bias_scale;
+                coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
             let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
-            let visit = loss.visit(old, prediction, target, f64::from(coordinate.curvature), &mut tally);
+            let visit = loss.visit(old, prediction, target, coordinate.curvature, &mut tally);
             if S::CORNERED {
-                coordinate.average += (share * (prediction - f64::from(coordinate.average))) as f32;
+                let moved =
+                    coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
+                coordinate.average = moved.clamp(f32::MIN, f32::MAX);
                 averages += loss.value(f64::from(coordinate.average), target);
             }
             let length = rows.length(first + row) as f64;

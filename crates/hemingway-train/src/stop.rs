@@ -31,6 +31,8 @@ pub enum Stop {
     Budget,
     /// The rounds were used up.
     Rounds,
+    /// The objective asked for is below the proved lower bound: no model has it.
+    Unreachable,
     /// Neither P nor its lower bound moved any more.
     NoProgress,
     /// The objective grew without bound or stopped being a number.
@@ -53,6 +55,11 @@ impl StopRules {
         } else {
             None
         }
+    }
+
+    /// Whether a scored point proves that the objective asked for is out of reach, and no other goal is left.
+    pub fn unreachable(&self, point: &Point) -> bool {
+        self.error.is_none() && self.objective.is_some_and(|goal| point.dual > goal)
     }
 
     /// Whether all that is asked for is the best model within a time.
@@ -80,7 +87,7 @@ impl Stop {
             Stop::Within | Stop::Budget | Stop::Rounds => rules.error.is_none() && rules.objective.is_none(),
             // As good as can be, before the time was up.
             Stop::NoProgress => rules.only_time(),
-            Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
+            Stop::Unreachable | Stop::Diverged | Stop::Interrupted | Stop::HandedOver => false,
         }
     }
 
@@ -97,6 +104,7 @@ impl Stop {
             Stop::Within => "the time was up",
             Stop::Budget => "the budget was used up",
             Stop::Rounds => "the rounds were used up",
+            Stop::Unreachable => "no model reaches the objective asked for",
             Stop::NoProgress => "no further progress",
             Stop::Diverged => "the objective diverged",
             Stop::Interrupted => "interrupted",

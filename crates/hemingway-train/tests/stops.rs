@@ -4,7 +4,13 @@ mod trial;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hemingway_train::{Engine, Error, Event, Loss, Scoring, Seconds, Stop, StopRules, Threads, catalogue};
+use std::thread::sleep;
+use std::time::Duration;
+
+use hemingway_train::{
+    Algorithm, Engine, Error, Event, Job, Loss, Model, Parameters, Scoring, Seconds, Solver, Start, Stop,
+    StopRules, Threads, Worker, catalogue,
+};
 use trial::{Recipe, Trial, simulated, within_seconds};
 
 fn trial(algorithm: &'static str, stop: StopRules) -> Trial {
@@ -70,6 +76,92 @@ fn ends_before_a_round_that_would_take_too_long() {
             }
             assert_eq!(rounds(0.0), (1, false), "{about}: there is always one round");
         }
+    }
+}
+
+/// Rounds of two milliseconds; in one of them the machine stands still.
+#[derive(Debug)]
+struct Dawdler {
+    slow_round: u64,
+    stands_still: Duration,
+}
+
+struct Dawdling {
+    round: u64,
+    slow_round: u64,
+    stands_still: Duration,
+    weights: Vec<f64>,
+}
+
+impl Algorithm for Dawdler {
+    fn name(&self) -> &'static str {
+        "dawdler"
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default()
+    }
+
+    fn start(&self, worker: &mut Worker, _: &Model, _: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {
+        let Dawdler { slow_round, stands_still } = *self;
+        let weights = vec![0.0; worker.local.dimension()];
+        Ok(Box::new(Dawdling { round: 0, slow_round, stands_still, weights }))
+    }
+}
+
+impl Solver for Dawdling {
+    fn round(&mut self, _: &mut Worker) -> Result<(), Error> {
+        self.round += 1;
+        sleep(if self.round == self.slow_round { self.stands_still } else { Duration::from_millis(2) });
+        Ok(())
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+}
+
+#[test]
+fn one_slow_moment_does_not_end_a_run_before_its_deadline() {
+    let data = Recipe { rows: 4, columns: 2, ..Recipe::default() }.cook();
+    let trial = Trial::of(data, Loss::Logistic, "cocoa");
+    let job = Job {
+        problem: trial.problem,
+        algorithm: &Dawdler { slow_round: 10, stands_still: Duration::from_millis(600) },
+        workers: 1,
+        seed: 1,
+        stop: StopRules { within: Some(Seconds(1.0)), ..StopRules::default() },
+        scoring: Scoring::Every(1_000_000),
+        start: Start::Zero,
+        checkpoint_every: None,
+        interrupt: None,
+        hand_over: None,
+    };
+    let run = Threads.run(&trial.data, &job, &mut |_| Ok(())).unwrap();
+    assert_eq!(run.stop, Stop::Within);
+    assert!(run.rounds > 10 && run.seconds.0 > 0.8, "{} rounds, {} s of 1 s", run.rounds, run.seconds.0);
+}
+
+#[test]
+fn an_objective_below_the_proved_bound_ends_the_run_at_once() {
+    for entry in catalogue() {
+        let best = trial("newton", StopRules { error: Some(1e-9), ..StopRules::default() });
+        let bound = best.run(&simulated()).unwrap().run.dual;
+        let stop = StopRules { objective: Some(0.5 * bound), rounds: Some(2000), ..StopRules::default() };
+        let run = trial(entry.name, stop).run(&simulated()).unwrap();
+        assert_eq!(run.run.stop, Stop::Unreachable, "{}", entry.name);
+        assert!(!run.run.stop.is_goal(&stop));
+        let (last, before) = run.points.split_last().unwrap();
+        assert!(last.dual > 0.5 * bound, "{}: {last:?}", entry.name);
+        assert!(before.iter().all(|point| point.dual <= 0.5 * bound), "{} knew before", entry.name);
+        // A certified error is a goal of its own, which can still be reached.
+        let both = StopRules { error: Some(1e-2), rounds: Some(5000), ..stop };
+        assert_eq!(
+            trial(entry.name, both).run(&simulated()).unwrap().run.stop,
+            Stop::Error,
+            "{}",
+            entry.name
+        );
     }
 }
 

@@ -51,8 +51,6 @@ pub(crate) struct Course {
     earliest: f64,
     /// What the run was handed over with.
     pub handed: Option<Checkpoint>,
-    /// Ways that led nowhere.
-    dead: Vec<Way>,
     last: Option<Seen>,
     /// What switching and re-planning took.
     pub switching_seconds: f64,
@@ -90,7 +88,6 @@ impl Course {
             switches: 0,
             earliest: 0.0,
             handed: None,
-            dead: Vec::new(),
             last: None,
             switching_seconds: 0.0,
             planning_seconds: 0.0,
@@ -117,7 +114,7 @@ impl Course {
         self.navigator.see(&seen);
         let due = self.planning_seconds <= MOST_PLANNING * seen.seconds && seen.seconds >= self.earliest;
         if self.adapt && due && self.wanted.is_none() && self.switches < MOST_SWITCHES {
-            self.wanted = self.navigator.advise().filter(|switch| !self.dead.contains(&switch.to));
+            self.wanted = self.navigator.advise();
             if let Some(switch) = &self.wanted {
                 self.hand_over.ask(starts_from_duals(&switch.to));
             }
@@ -184,14 +181,9 @@ impl Course {
 
     /// The best way that has not led nowhere.
     fn way_out(&mut self, stop: Stop) -> Option<Switch> {
-        self.dead.push(self.way.clone());
-        let candidates = self.navigator.candidates().into_iter();
-        let open = candidates.filter(|way| {
-            let same = |dead: &Way| dead.algorithm == way.algorithm && dead.workers == way.workers;
-            !self.dead.iter().any(same)
-        });
+        self.navigator.failed(&self.way);
         let asked = Requirement { within: None, budget: None, cheapest: false, ..self.asked };
-        let best = decide(open.collect(), &asked).plan?;
+        let best = decide(self.navigator.candidates(), &asked).plan?;
         let to = Way { algorithm: best.algorithm, workers: best.workers, passes: 1.0 };
         let reason = match stop {
             Stop::Diverged => "it diverged",

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hemingway::{
-    Changes, DataRequest, Error, ModelFile, Place, Progress, Seconds, Status, Stop, StopRules, Store,
-    TrainReport, TrainRequest, Watch, predict, resume, train,
+    Changes, DataRequest, Error, ModelFile, Place, Progress, Scoring, Seconds, Status, Stop, StopRules,
+    Store, TrainReport, TrainRequest, Watch, predict, resume, train,
 };
 
 fn request(error: f64) -> TrainRequest {
     TrainRequest {
         data: DataRequest { spec: "synthetic:text,rows=500,features=100".into(), ..Default::default() },
         stop: StopRules { error: Some(error), ..Default::default() },
-        scoring: Some(hemingway::Scoring::Every(1)),
+        scoring: Some(Scoring::Every(1)),
         checkpoint_every: Seconds(1e-9),
         ..Default::default()
     }
@@ -89,6 +89,40 @@ fn a_run_is_closed_from_outside_only_once() {
     let run = store.run(&report.run).unwrap();
     assert_eq!(store.points(&run).unwrap().last().unwrap().round, 3);
     assert_eq!(run.report.unwrap(), report);
+}
+
+/// The rounds that were scored, and the weights in the end.
+fn scored(engine: &str, scoring: Option<Scoring>) -> (Vec<u64>, Vec<f64>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rounds = Vec::new();
+    let fixed = TrainRequest {
+        algorithm: Some("cocoa-plus".into()),
+        workers: Some(2),
+        engine: Some(engine.into()),
+        scoring,
+        ..request(1e-3)
+    };
+    let report = watched(&in_folder(&folder), fixed, |progress, _| {
+        if let Progress::Point(point) = progress {
+            rounds.push(point.round);
+        }
+    });
+    (rounds, ModelFile::read(&report.unwrap().model).unwrap().weights)
+}
+
+#[test]
+fn threads_and_simulation_score_the_same_rounds_where_they_score_as_often() {
+    for scoring in [Scoring::Every(1), Scoring::Every(3), Scoring::default()] {
+        assert_eq!(scored("threads", Some(scoring)), scored("simulated", Some(scoring)), "{scoring:?}");
+    }
+}
+
+#[test]
+fn by_default_simulation_scores_more_often_than_threads() {
+    let (threads, _) = scored("threads", None);
+    let (simulated, _) = scored("simulated", None);
+    assert_eq!(scored("threads", None), scored("simulated", Some(Scoring::default())));
+    assert!(simulated.len() > threads.len(), "{simulated:?}, {threads:?}");
 }
 
 #[test]

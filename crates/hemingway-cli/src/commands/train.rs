@@ -44,9 +44,12 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
 pub fn follow(follower: &mut Follower, progress: Progress) {
     match progress {
         Progress::Loading(spec) => follower.loading(spec),
-        Progress::Planned(explanation) => follower.say(&plan::in_short(explanation)),
+        Progress::Planned(explanation) => {
+            explanation.warnings.iter().for_each(|warning| follower.warn(&format!("Warning: {warning}")));
+            follower.say(&plan::in_short(explanation));
+        }
         Progress::Switched(switched) => follower.say(&plan::switched(switched)),
-        Progress::Noticed(note) => follower.say(&format!("Noticed: {note}")),
+        Progress::Noticed(note) => follower.warn(&format!("Noticed: {note}")),
         Progress::Started(run) => {
             interrupt::training_begins();
             follower.started(run.choice.stop);

@@ -67,6 +67,8 @@ pub struct Navigator {
     paces: Vec<Pace>,
     /// How often each way has been left.
     left: Vec<u32>,
+    /// Whether each way has failed, or would fail like one that has.
+    failed: Vec<bool>,
     switches: u32,
     present: Present,
     /// What reading the data took, and on how many workers, where another number of workers reads it again.
@@ -116,6 +118,7 @@ impl Navigator {
             belief,
             paces: vec![Pace::default(); outlooks.len()],
             left: vec![0; outlooks.len()],
+            failed: vec![false; outlooks.len()],
             outlooks,
             switches: 0,
             present: Present::default(),
@@ -162,6 +165,13 @@ impl Navigator {
         self.present.found = if anew { progress } else { 0.0 };
         self.present.mark_rounds = rounds;
         self.present.made = 0.0;
+    }
+
+    /// This way led nowhere. Neither it nor one that would fail like it is chosen from now on.
+    pub fn failed(&mut self, way: &Way) {
+        for (failed, outlook) in self.failed.iter_mut().zip(&self.outlooks) {
+            *failed |= outlook.way.fails_like(way);
+        }
     }
 
     /// The present way has taken until now to get ready, which says nothing of its rounds.
@@ -250,7 +260,8 @@ impl Navigator {
     /// Each way by itself from the present error to the goal, or to the deadline.
     pub fn candidates(&self) -> Vec<Candidate> {
         let forecasts = self.forecasts().into_iter();
-        let complete = forecasts.filter(|forecast| !self.outlooks[forecast.way].only_leads);
+        let complete = forecasts
+            .filter(|forecast| !self.outlooks[forecast.way].only_leads && !self.failed[forecast.way]);
         complete.map(|forecast| self.candidate(&forecast)).collect()
     }
 
@@ -263,7 +274,10 @@ impl Navigator {
         // It may be meant to be left later.
         let in_two = self.relay_from(stay, &forecasts).map_or(f64::INFINITY, |relay| relay.cost());
         let staying = stay.cost.min(in_two);
-        let led_to = |other: &&Forecast| other.way != present && self.outlooks[other.way].way.can_take_over();
+        let led_to = |other: &&Forecast| {
+            let open = other.way != present && !self.failed[other.way];
+            open && self.outlooks[other.way].way.can_take_over()
+        };
         let better = forecasts.iter().filter(led_to).filter(|other| {
             let reluctance = RELUCTANCE.powi(self.switches as i32) * REGRET.powi(self.left[other.way] as i32);
             let gain = staying.ln() - other.cost.ln();
@@ -306,6 +320,7 @@ impl Navigator {
         self.outlooks = kept.iter().map(|way| self.outlooks[*way].clone()).collect();
         self.paces = kept.iter().map(|way| self.paces[*way]).collect();
         self.left = kept.iter().map(|way| self.left[*way]).collect();
+        self.failed = kept.iter().map(|way| self.failed[*way]).collect();
     }
 
     fn spend(&mut self, seconds: f64) {

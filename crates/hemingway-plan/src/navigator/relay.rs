@@ -100,7 +100,7 @@ impl Navigator {
 
     fn relay_of<'a>(&self, lead: &'a Forecast, then: &'a Forecast) -> Option<Relay<'a>> {
         let [first, second] = [lead, then].map(|forecast| &self.outlooks[forecast.way]);
-        let fit = first.leads && second.way.is_dual();
+        let fit = first.leads && second.way.is_dual() && !self.failed[then.way];
         let relay = Relay { lead, then, parts: [lead.parts?[0], then.parts?[1]] };
         (fit && relay.cost().is_finite()).then_some(relay)
     }

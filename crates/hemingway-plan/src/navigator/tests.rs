@@ -150,6 +150,41 @@ fn a_way_that_is_stuck_is_left() {
 }
 
 #[test]
+fn what_failed_on_some_workers_is_not_tried_on_others_where_its_rounds_are_the_same() {
+    let mut navigator = navigator(goal(1e-3));
+    let open = |navigator: &Navigator, name: &str| {
+        let candidates = navigator.candidates().into_iter();
+        let workers =
+            candidates.filter(|candidate| candidate.algorithm == name).map(|candidate| candidate.workers);
+        workers.collect::<Vec<usize>>()
+    };
+    let way = |name: &str| Way { algorithm: name.to_owned(), workers: 4, passes: 1.0 };
+    assert_eq!(open(&navigator, "newton"), [1, 4, 16]);
+    navigator.failed(&way("newton"));
+    assert_eq!(open(&navigator, "newton"), [0; 0]);
+    navigator.failed(&way("cocoa"));
+    assert_eq!(open(&navigator, "cocoa"), [1, 16], "its rounds depend on the workers");
+    assert_eq!(open(&navigator, "l-bfgs"), [1, 4, 16]);
+}
+
+#[test]
+fn nothing_that_failed_is_advised() {
+    let mut world = World::new(goal(1e-4), &[]);
+    let mut seen = Seen { rounds: 0, seconds: 0.0, error: f64::INFINITY };
+    let mut left = Vec::new();
+    for round in 1..2000 {
+        (seen.rounds, seen.seconds) = (round, 0.1 * round as f64);
+        world.navigator.see(&seen);
+        let Some(switch) = world.navigator.advise() else { continue };
+        assert!(!left.iter().any(|way: &Way| switch.to.fails_like(way)), "{left:?}, {:?}", switch.to);
+        left.push(std::mem::replace(&mut world.way, switch.to.clone()));
+        world.navigator.failed(&left[left.len() - 1]);
+        world.navigator.switched(&switch.to, seen.seconds);
+    }
+    assert!(left.len() >= 2, "{left:?}");
+}
+
+#[test]
 fn a_long_noisy_run_does_not_flap() {
     // All ways are as foretold, but rounds are of very different use.
     let mut world =

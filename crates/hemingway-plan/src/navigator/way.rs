@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Estimate;
+use crate::prior::SAME_ANYWHERE;
 
 /// One way to train.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,13 @@ impl Way {
             if way.algorithm == "cocoa-plus" { "cocoa".to_owned() } else { way.algorithm.clone() }
         };
         family(self) == family(other)
+    }
+
+    /// Whether what ended in failure here would do so there. Local work does not change that, and the rounds of batch
+    /// methods are the same on any number of workers.
+    pub(super) fn fails_like(&self, other: &Way) -> bool {
+        let alike = SAME_ANYWHERE.contains(&self.algorithm.as_str());
+        self.algorithm == other.algorithm && (alike || self.workers == other.workers)
     }
 
     /// Whether it climbs the dual.

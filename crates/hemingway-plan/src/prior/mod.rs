@@ -17,6 +17,7 @@ mod unsuited;
 
 pub use glance::Glance;
 pub use rounds::Rounds;
+pub(crate) use rounds::SAME_ANYWHERE;
 pub use seconds::seconds_per_round;
 pub use unsuited::{leads, unsuited};
 

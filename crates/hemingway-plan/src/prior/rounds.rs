@@ -8,7 +8,7 @@ use super::terms::{Asked, BY_CONDITION, BY_WORKERS, GOAL, reach, terms};
 use crate::Estimate;
 
 /// Methods whose rounds are the same on any number of workers.
-const SAME_ANYWHERE: [&str; 4] = ["gradient-descent", "l-bfgs", "minibatch-sgd", "newton"];
+pub(crate) const SAME_ANYWHERE: [&str; 4] = ["gradient-descent", "l-bfgs", "minibatch-sgd", "newton"];
 /// A smaller error takes more rounds: log rounds rise at least so much with ln 1/ε.
 const LEAST_SLOPE: f64 = 0.03;
 /// How much half an interval of log rounds grows where a question is outside of the experiments by a factor of e.

@@ -13,6 +13,8 @@ use super::Glance;
 pub(super) const TERMS: usize = 13;
 /// By how many of them, the goal aside, a question may lie outside of all experiments.
 pub(super) const REACH: usize = 5;
+/// Far beyond all experiments nothing more is known of a worse condition. A limit keeps what is predicted a number.
+const MOST_CONDITION: f64 = 1e100;
 /// Data without any values has none.
 const LEAST_DENSITY: f64 = 1e-9;
 /// Where terms that are named elsewhere stand.
@@ -57,7 +59,7 @@ pub(super) fn reach(glance: &Glance, asked: Asked) -> [f64; REACH] {
 }
 
 fn condition(glance: &Glance) -> f64 {
-    glance.mean_squared_norm / glance.lambda
+    (glance.mean_squared_norm / glance.lambda).min(MOST_CONDITION)
 }
 
 /// Features per row, as a logarithm.

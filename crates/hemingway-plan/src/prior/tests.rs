@@ -118,6 +118,21 @@ fn what_was_not_tried_is_less_certain() {
 }
 
 #[test]
+fn predictions_stay_numbers_whatever_the_condition() {
+    for (squared_norm, lambda) in
+        [(1e77, 1e-300), (1e77, f64::MIN_POSITIVE), (1e-90, f64::MAX), (1e-90, 1e-300)]
+    {
+        let glance = Glance { mean_squared_norm: squared_norm, lambda, ..example(Loss::Logistic) };
+        for algorithm in ["cocoa", "cocoa-plus", "l-bfgs", "newton"] {
+            let rounds = Rounds::of(&glance, algorithm, 4, 1.0).and_then(|rounds| rounds.to(1e-3));
+            let Some(Estimate { low, mean, high }) = rounds else { continue };
+            let about = format!("{algorithm}, R² = {squared_norm:e}, λ = {lambda:e}");
+            assert!([low, mean, high].into_iter().all(f64::is_finite), "{about}: {low} {mean} {high}");
+        }
+    }
+}
+
+#[test]
 fn senseless_questions_have_no_answer() {
     let glance = example(Loss::Hinge);
     for (algorithm, workers, passes, error) in [

@@ -3,6 +3,9 @@
 use crate::kernels::{Task, fastest};
 use crate::local::dot;
 
+/// A difference below this share of what it was taken from is not a number to go by.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// A factor L of A = L Lᵀ, row-major, in the lower half of a square.
 pub(super) struct Cholesky {
     factor: Vec<f64>,
@@ -54,7 +57,9 @@ impl Task for Factoring<'_> {
                 current[column] = (current[column] - product) / other[column];
             }
             let product = dot(&current[..row], &current[..row]);
-            current[row] = (current[row] - product).max(f64::MIN_POSITIVE).sqrt();
+            // What is left of a sum of this size is rounding if it is less: A is taken to curve so much at least.
+            let least = (ROUNDING * current[row]).max(f64::MIN_POSITIVE);
+            current[row] = (current[row] - product).max(least).sqrt();
         }
     }
 }
@@ -62,6 +67,22 @@ impl Task for Factoring<'_> {
 #[cfg(test)]
 mod tests {
     use super::Cholesky;
+
+    #[test]
+    fn a_system_that_is_singular_but_for_rounding_gives_a_direction_of_descent() {
+        // x xᵀ + λ with x = (1e30, 2e30, -1e30): all but one pivot are rounding.
+        let x = [1e30, 2e30, -1e30];
+        let mut matrix = vec![0.0; 9];
+        for row in 0..3 {
+            (0..3).for_each(|column| matrix[3 * row + column] = x[row] * x[column]);
+            matrix[4 * row] += 1e-3;
+        }
+        let slopes = [1.0, -1.0, 3.0];
+        let mut solved = slopes;
+        Cholesky::of(matrix, 3).solve(&mut solved);
+        let product: f64 = slopes.iter().zip(solved).map(|(slope, step)| slope * step).sum();
+        assert!(product > 0.0 && solved.iter().all(|step| step.abs() <= 1.0), "{solved:?}");
+    }
 
     #[test]
     fn solves_a_small_system() {

@@ -13,6 +13,7 @@
 
 use super::cholesky::Cholesky;
 use super::curvature::factor;
+use super::drift::Drift;
 use super::line_search::add;
 use super::vain::Vain;
 use crate::local::penalty;
@@ -51,6 +52,7 @@ pub(super) struct InteriorPoint {
     predictions: Vec<f64>,
     rows: Vec<Row>,
     totals: Totals,
+    drift: Drift,
     vain: Vain,
 }
 
@@ -103,6 +105,7 @@ impl InteriorPoint {
             predictions: vec![0.0; rows],
             rows: vec![Row::central(-1.0); rows],
             totals: Totals::default(),
+            drift: Drift::of(worker)?,
             vain: Vain::default(),
         };
         match saved {
@@ -341,6 +344,10 @@ impl Solver for InteriorPoint {
         let path = self.path(worker, &straight)?;
         let reached = self.mean_product(path.at(path.limit)).max(0.0);
         let wanted = mean * (reached / mean).powi(3);
+        if !wanted.is_finite() {
+            self.vain.count(false, true);
+            return Ok(());
+        }
         for (aim, change) in aims.iter_mut().zip(&straight.rows) {
             aim.surplus += wanted - change.surplus * change.share;
             aim.shortfall += wanted - change.shortfall * change.rest;
@@ -377,7 +384,10 @@ impl Solver for InteriorPoint {
     }
 
     fn predictions(&self) -> Option<&[f64]> {
-        Some(&self.predictions)
+        let features = self.weights.len() - usize::from(self.problem.bias);
+        let objective =
+            self.totals.shortfalls / self.total_rows + penalty(self.problem, features, &self.weights);
+        self.drift.is_small(&self.weights, objective).then_some(&self.predictions)
     }
 
     fn duals(&self) -> Option<Vec<f64>> {

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use super::Passes;
+use super::drift::Drift;
 use super::line_search::{LineSearch, add};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
@@ -39,8 +40,9 @@ impl Algorithm for Lbfgs {
     ) -> Result<Box<dyn Solver>, Error> {
         let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
         let passes = Passes::at(worker, from.weights.clone())?;
-        let (search, scale) = (LineSearch::new(worker), scale(worker)?);
-        let mut solver = QuasiNewton { passes, pairs: VecDeque::new(), memory, search, scale, stuck: false };
+        let (search, (scale, drift)) = (LineSearch::new(worker), scale(worker)?);
+        let mut solver =
+            QuasiNewton { passes, pairs: VecDeque::new(), memory, search, scale, drift, stuck: false };
         if let Some(saved) = saved {
             solver.restore(worker, saved)?;
         }
@@ -55,6 +57,7 @@ struct QuasiNewton {
     search: LineSearch,
     /// The first guess of the inverse Hessian's diagonal, up to a factor.
     scale: Vec<f64>,
+    drift: Drift,
     stuck: bool,
 }
 
@@ -85,6 +88,10 @@ impl QuasiNewton {
         direction
     }
 
+    fn accurate(&self) -> bool {
+        self.drift.is_small(&self.passes.weights, self.passes.objective)
+    }
+
     /// Predictions were updated step by step, so they are restored rather than computed afresh.
     fn restore(&mut self, worker: &mut Worker, saved: &[f64]) -> Result<(), Error> {
         let dimension = self.passes.weights.len();
@@ -103,14 +110,16 @@ impl QuasiNewton {
 }
 
 /// Features of small values need long steps. The root of the curvature's diagonal is a compromise between none and
-/// all of it: it saved up to a quarter of the rounds on every dataset tried, the whole diagonal less or nothing.
-fn scale(worker: &mut Worker) -> Result<Vec<f64>, Error> {
+/// all of it: it saved up to a quarter of the rounds on every dataset tried, the whole diagonal less or nothing. What
+/// rounding depends on comes with it.
+fn scale(worker: &mut Worker) -> Result<(Vec<f64>, Drift), Error> {
     let mut squares = vec![0.0; worker.local.dimension()];
     worker.local.add_squares(&mut squares);
     worker.sum(&mut squares)?;
     let problem = worker.local.problem;
     let curvature = problem.loss.smoothness().unwrap_or(1.0) / worker.local.total_rows as f64;
-    Ok(squares.iter().map(|square| 1.0 / (problem.lambda + curvature * square).sqrt()).collect())
+    let scale = squares.iter().map(|square| 1.0 / (problem.lambda + curvature * square).sqrt());
+    Ok((scale.collect(), Drift::of_squares(squares.iter().sum())))
 }
 
 impl Pair {
@@ -139,6 +148,7 @@ impl Solver for QuasiNewton {
             return Ok(());
         }
         let first = if self.pairs.is_empty() { 1.0 / dot(&direction, &direction).sqrt() } else { 1.0 };
+        let first = first.min(f64::MAX);
         let before = self.passes.gradient.clone();
         let Some(step) = self.search.advance(worker, &mut self.passes, direction, first)? else {
             // Without curvature pairs this was the gradient itself, and even that leads nowhere.
@@ -162,11 +172,11 @@ impl Solver for QuasiNewton {
     }
 
     fn predictions(&self) -> Option<&[f64]> {
-        Some(&self.passes.predictions)
+        self.accurate().then_some(&self.passes.predictions)
     }
 
     fn gradient(&self) -> Option<&[f64]> {
-        Some(&self.passes.gradient)
+        self.accurate().then_some(&self.passes.gradient)
     }
 
     fn stuck(&self) -> bool {

@@ -30,14 +30,35 @@ impl LineSearch {
         first: f64,
     ) -> Result<Option<Vec<f64>>, Error> {
         worker.local.predict(&direction, &mut self.step);
-        let Some(Step { length, loss }) = self.search(worker, passes, &direction, first)? else {
-            return Ok(None);
-        };
+        let mut found = self.search(worker, passes, &direction, first)?;
+        if found.is_none()
+            && let Some(safe) = self.safe_length(worker, passes, &direction)?
+        {
+            found = self.search(worker, passes, &direction, safe)?;
+        }
+        let Some(Step { length, loss }) = found else { return Ok(None) };
         direction.iter_mut().for_each(|value| *value *= length);
         add(&mut passes.weights, 1.0, &direction);
         add(&mut passes.predictions, length, &self.step);
         passes.pass_from_slopes(worker, loss, &self.slopes)?;
         Ok(Some(direction))
+    }
+
+    /// The length that would be best if P curved along the direction as much as it can anywhere: however long the
+    /// direction is, one this long lowers a smooth objective. `None` if what it can gain is rounding.
+    fn safe_length(
+        &self,
+        worker: &mut Worker,
+        passes: &Passes,
+        direction: &[f64],
+    ) -> Result<Option<f64>, Error> {
+        let squares = worker.sum_of(dot(&self.step, &self.step))?;
+        let curvature = worker.local.problem.loss.smoothness().unwrap_or(1.0);
+        let penalty = 2.0 * Line::new(worker, passes, direction).square;
+        let slope = dot(&passes.gradient, direction);
+        let length = -slope / (penalty + curvature * squares / worker.local.total_rows as f64);
+        let gains = -slope * length > ROUNDING * passes.objective;
+        Ok((gains && length.is_finite()).then_some(length))
     }
 
     /// A length that satisfies the strong Wolfe conditions, by safeguarded interpolation of slopes.
@@ -96,6 +117,8 @@ const SUFFICIENT: f64 = 1e-4;
 /// and flatten the slope to this share of what it was.
 const FLAT: f64 = 0.5;
 const MOST_TRIES: usize = 25;
+/// A step that may gain less than this share of the objective gains rounding.
+pub(super) const ROUNDING: f64 = 1e-14;
 
 /// Where the slope should vanish between a point that still falls and one that rises, kept away from both.
 fn between(low: (f64, f64), high: (f64, f64)) -> f64 {

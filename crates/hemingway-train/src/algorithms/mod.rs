@@ -4,6 +4,7 @@ mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
+mod drift;
 mod gradient_descent;
 mod interior_point;
 mod lbfgs;

@@ -6,8 +6,9 @@
 
 use super::Passes;
 use super::curvature::factor;
+use super::drift::Drift;
 use super::interior_point::InteriorPoint;
-use super::line_search::LineSearch;
+use super::line_search::{LineSearch, ROUNDING};
 use super::vain::Vain;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
 
@@ -54,18 +55,16 @@ impl Algorithm for Newton {
             vain = Vain::restore(*rounds);
             passes.restore(worker, predictions)?;
         }
-        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), vain }))
+        Ok(Box::new(Steps { passes, search: LineSearch::new(worker), drift: Drift::of(worker)?, vain }))
     }
 }
 
 struct Steps {
     passes: Passes,
     search: LineSearch,
+    drift: Drift,
     vain: Vain,
 }
-
-/// A step that may gain less than this share of the objective gains rounding.
-const ROUNDING: f64 = 1e-14;
 
 impl Steps {
     /// −(∇²P)⁻¹∇P.
@@ -75,6 +74,10 @@ impl Steps {
         let mut direction: Vec<f64> = self.passes.gradient.iter().map(|slope| -slope).collect();
         system.solve(&mut direction);
         Ok(direction)
+    }
+
+    fn accurate(&self) -> bool {
+        self.drift.is_small(&self.passes.weights, self.passes.objective)
     }
 }
 
@@ -94,11 +97,11 @@ impl Solver for Steps {
     }
 
     fn predictions(&self) -> Option<&[f64]> {
-        Some(&self.passes.predictions)
+        self.accurate().then_some(&self.passes.predictions)
     }
 
     fn gradient(&self) -> Option<&[f64]> {
-        Some(&self.passes.gradient)
+        self.accurate().then_some(&self.passes.gradient)
     }
 
     fn estimate(&self) -> Option<Estimate> {

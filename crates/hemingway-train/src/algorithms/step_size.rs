@@ -20,7 +20,8 @@ impl StepSize {
     pub(super) fn choose(worker: &mut Worker, given: Option<f64>) -> Result<StepSize, Error> {
         let lambda = worker.local.problem.lambda;
         match given {
-            Some(first) => Ok(StepSize { first, lambda }),
+            // Their product has to be a number.
+            Some(first) => Ok(StepSize { first: first.min(f64::MAX / lambda.max(1.0)), lambda }),
             None => search(worker, lambda),
         }
     }
@@ -43,9 +44,11 @@ fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
     let mut sums = [norms, sample as f64];
     worker.sum(&mut sums)?;
     let norm = (sums[0] / sums[1]).max(1e-12);
+    // A longer step would turn the weights round by their penalty alone.
+    let first = |try_: f64| (try_ / norm).min(1.0 / lambda);
     let mut objectives = [0.0; TRIES.len()];
     for (objective, try_) in objectives.iter_mut().zip(TRIES) {
-        let size = StepSize { first: try_ / norm, lambda };
+        let size = StepSize { first: first(try_), lambda };
         let mut weights = vec![0.0; worker.local.dimension()];
         let order: Vec<u32> = (0..sample as u32).collect();
         local_steps(worker, size, 0.0, &order, &mut weights);
@@ -57,8 +60,7 @@ fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
         .enumerate()
         .filter(|(_, value)| value.is_finite())
         .min_by(|a, b| a.1.total_cmp(b.1));
-    let first = TRIES[best.map_or(0, |(at, _)| at)] / norm;
-    Ok(StepSize { first, lambda })
+    Ok(StepSize { first: first(TRIES[best.map_or(0, |(at, _)| at)]), lambda })
 }
 
 fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 {

@@ -111,7 +111,22 @@ impl Logistic {
     const STEEP: f64 = 20.0;
     /// A Newton step this short is the last one, if it is short for f too.
     const LAST: f64 = 0.3;
+    /// and shorter ones are rounding.
+    const EXACT: f64 = 1e-9;
+    /// Beyond this q Newton's steps through a tail, each of about 1, are too many.
+    const HUGE: f64 = 1e6;
     const MOST_STEPS: usize = 60;
+
+    /// A first guess for a huge q. Beyond the middle σ(−t) is about e⁻ᵗ, and t = ln q − ln(t − low) is nearly solved by
+    /// putting ln q for the t on the right; below it is the same with all signs turned.
+    fn in_the_tail(middle: f64, low: f64, high: f64, q: f64) -> f64 {
+        let far = |distance: f64| (q / (q.ln() + distance).max(1.0)).ln().max(0.0);
+        match middle {
+            middle if middle > 2.0 => far(-low),
+            middle if middle < -2.0 => -far(high),
+            middle => middle,
+        }
+    }
 
     /// a = σ(−t) at the root of f(t) = t − z − q(σ(−t) − a₀). The first guess takes σ(−t) for the line ½ − t/5 in
     /// the middle and begins at its end in the tails; Newton steps that leave the bracket bisect it.
@@ -120,8 +135,15 @@ impl Logistic {
         // f(t) ≤ t − z + q·a₀ and ≥ t − z − q(1 − a₀): the root lies between these zeros.
         let (mut low, mut high) = (z - q * start, z + q * (1.0 - start));
         let middle = (z + q * (0.5 - start)) / (1.0 + 0.2 * q);
-        let mut t = middle.clamp(-2.0, 2.0).clamp(low, high);
+        let guess = if q > Logistic::HUGE {
+            Logistic::in_the_tail(middle, low, high, q)
+        } else {
+            middle.clamp(-2.0, 2.0)
+        };
+        // Unlike `clamp`, this lets an objective that is no longer a number end the run instead of the program.
+        let mut t = guess.max(low).min(high);
         let mut share = sigmoid_of_minus(t);
+        let last = Logistic::LAST.min((4.0 / q).max(Logistic::EXACT));
         for _ in 0..Logistic::MOST_STEPS {
             let value = t - z - q * (share - start);
             if value > 0.0 {
@@ -133,7 +155,7 @@ impl Logistic {
             let newton = t - value / (1.0 + q * curvature);
             let next = if newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
             let moved = next - t;
-            if moved.abs() <= Logistic::LAST && moved.abs() * q <= 4.0 {
+            if moved.abs() <= last {
                 return share - curvature * moved;
             }
             t = next;

@@ -32,7 +32,9 @@ impl Shape for SmoothedHinge {
     #[inline(always)]
     fn curvature(self, p: f64, y: f64) -> f64 {
         let short = 1.0 - y * p;
-        if 0.0 < short && short < Self::WIDTH { 1.0 / Self::WIDTH } else { 0.0 }
+        // At zero weights every row is at the upper end of the parabola, which is taken for a part of it: Newton's method
+        // would begin without any curvature.
+        if 0.0 < short && short <= Self::WIDTH { 1.0 / Self::WIDTH } else { 0.0 }
     }
 
     #[inline(always)]

@@ -115,6 +115,24 @@ fn logistic_visits_go_most_of_the_way_to_the_highest_dual() {
 }
 
 #[test]
+fn logistic_visits_of_huge_curvature_solve_their_equation() {
+    for q in [1e7, 1e10, 1e21, 1e37, 1e41, 1e80, 1e200, 1e300] {
+        for y in [-1.0, 1.0] {
+            // From a = 0 and a prediction of 0 the best a satisfies a = σ(−qa), which is exp(−qa) but for q·a².
+            let low = y * Logistic.visit(0.0, 0.0, y, q, &mut Tally::default()).alpha;
+            assert!((low.ln() + q * low).abs() <= 1e-4, "q = {q:e}: a = {low:e}, t = {}", q * low);
+        }
+    }
+}
+
+#[test]
+fn logistic_visits_of_what_is_not_a_number_do_not_panic() {
+    for (alpha, p, q) in [(0.5, f64::NAN, 1e3), (0.0, f64::INFINITY, f64::INFINITY), (0.5, 1.0, f64::NAN)] {
+        Logistic.visit(alpha, p, 1.0, q, &mut Tally::default());
+    }
+}
+
+#[test]
 fn logistic_visits_never_lower_the_dual() {
     for row in rows() {
         let visit = Logistic.visit(row.alpha, row.p, row.y, row.q, &mut Tally::default());
