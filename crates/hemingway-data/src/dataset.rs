@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Matrix;
+use crate::{Features, Matrix};
 
 /// Examples ready for training.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Dataset {
     pub name: String,
     /// The features.
     pub matrix: Matrix,
+    /// Which features its columns are.
+    pub features: Features,
     /// One per row: -1 or +1 for two classes, the number itself for regression.
     pub targets: Vec<f32>,
     /// What the targets stand for.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Assembler, Filled, Shape};
+use crate::features::united;
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
 use crate::labels::{Class, Column, hopeless};
@@ -84,7 +85,7 @@ fn assemble(
     let mut assembler = Assembler::new(file, options, Column::for_options(options));
     let filled = fill(&mut assembler, together);
     let (filled, everyone) = exchange(together, filled, |filled| Findings::of(filled, &assembler))?;
-    finish(assembler, &filled, everyone, together.rank())
+    finish(assembler, &filled, everyone, together)
 }
 
 /// What a worker found in its rows that the others have to know.
@@ -113,15 +114,19 @@ fn finish(
     mut assembler: Assembler,
     filled: &Filled,
     everyone: Vec<Findings>,
-    rank: usize,
+    together: &mut dyn Together,
 ) -> Result<Part, Error> {
     let whole = whole(&everyone).ok_or_else(|| changed(assembler.file))?;
     let classes = everyone.into_iter().map(|part| part.classes).collect();
-    assembler.labels = assembler.labels.among(classes, rank);
+    assembler.labels = assembler.labels.among(classes, together.rank());
     if let Some(error) = hopeless(&assembler.labels, assembler.file) {
         return Err(error);
     }
-    let dataset = assembler.finish_part(whole, filled.format)?.dataset;
+    let used = match assembler.may_have_gaps(whole) {
+        true => united(assembler.occurring(whole), whole.columns, together)?,
+        false => None,
+    };
+    let dataset = assembler.finish_part(whole, used, filled.format)?.dataset;
     let (first_row, total_rows, total_nonzeros) = (filled.first_row, whole.rows, whole.nonzeros);
     Ok(Part { dataset, first_row, total_rows, total_nonzeros })
 }
@@ -176,7 +181,13 @@ fn read_lines(
 ) -> Result<(usize, usize), Error> {
     let (path, length) = (assembler.file, source.length());
     let begin = Stretch { bytes: source.taken(), lines: text.lines, rows: 0 };
-    let counted = survey::count(source, &*text.parser, share(together), COUNTED_AT_ONCE * block_bytes);
+    let counted = survey::count(
+        source,
+        &*text.parser,
+        share(together),
+        COUNTED_AT_ONCE * block_bytes,
+        assembler.options,
+    );
     let (_, everyone) = exchange(together, counted, Vec::clone)?;
     let survey = Survey::new(begin, everyone);
     let rows = share(together).rows(path, survey.rows())?;

@@ -20,6 +20,7 @@ impl Dataset {
         Dataset {
             name: self.name.clone(),
             matrix: self.matrix.select(&rows),
+            features: self.features.clone(),
             targets: rows.iter().map(|&row| self.targets[row]).collect(),
             labels: self.labels.clone(),
         }

@@ -200,7 +200,8 @@ mod tests {
     use crate::Labels;
 
     fn dataset(matrix: Matrix) -> Dataset {
-        Dataset { name: "test".to_string(), matrix, targets: vec![], labels: Labels::Numbers }
+        let features = crate::Features::all(matrix.columns());
+        Dataset { name: "test".to_string(), matrix, features, targets: vec![], labels: Labels::Numbers }
     }
 
     fn dense(columns: usize, values: &[f32]) -> Dataset {
