@@ -10,6 +10,12 @@ pub fn count(number: usize) -> String {
     groups.join(",")
 }
 
+/// Features as the user counts them, and how many of them occur where not all have weights.
+pub fn features(data: &DatasetSummary) -> String {
+    let occurring = data.occurring.map(|occurring| format!(", {} of which occur", count(occurring)));
+    format!("{}{}", counted(data.features, "feature"), occurring.unwrap_or_default())
+}
+
 /// One of it, or many: `1 worker`, `4 workers`.
 pub fn counted(number: usize, one: &str) -> String {
     format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })

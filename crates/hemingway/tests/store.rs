@@ -11,7 +11,7 @@ use hemingway::{
 
 fn dataset() -> DatasetSummary {
     let labels = Labels::Classes { negative: "0".into(), positive: "1".into() };
-    DatasetSummary { name: "some data".into(), rows: 10, features: 3, nonzeros: 20, labels }
+    DatasetSummary { name: "some data".into(), rows: 10, features: 3, occurring: None, nonzeros: 20, labels }
 }
 
 fn choice() -> Choice {

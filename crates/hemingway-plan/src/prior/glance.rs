@@ -93,7 +93,8 @@ mod tests {
 
     fn data(matrix: Matrix) -> Dataset {
         let labels = Labels::Classes { negative: "no".into(), positive: "yes".into() };
-        Dataset { name: String::new(), matrix, targets: vec![1.0, -1.0, -1.0, -1.0], labels }
+        let features = hemingway_data::Features::all(matrix.columns());
+        Dataset { name: String::new(), matrix, features, targets: vec![1.0, -1.0, -1.0, -1.0], labels }
     }
 
     #[test]

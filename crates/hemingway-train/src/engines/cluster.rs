@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Instant;
 
-use hemingway_data::{Dataset, Labels, Matrix, Sparse};
+use hemingway_data::{Dataset, Features, Labels, Matrix, Sparse};
 use serde::{Deserialize, Serialize};
 
 use super::measured::MeasuredSums;
@@ -295,8 +295,8 @@ fn passes(rows: usize, per_row: usize, seconds: f64) -> Passes {
     let offsets = (0..=rows).map(|row| row * per_row).collect();
     let indices = (0..rows * per_row).map(|at| ((at % per_row) * 8 + at / per_row % 8) as u32).collect();
     let matrix = Matrix::Sparse(Sparse::new(columns, offsets, indices, vec![0.5; rows * per_row]));
-    let name = String::new();
-    let data = Dataset { name, matrix, targets: vec![1.0; rows], labels: Labels::Numbers };
+    let (name, features) = (String::new(), Features::all(columns));
+    let data = Dataset { name, matrix, features, targets: vec![1.0; rows], labels: Labels::Numbers };
     let problem = Problem { loss: Loss::Squared, lambda: 1.0, bias: false };
     let mut local = Local::new(&data, 0..rows, problem);
     let (weights, mut predictions) = (vec![1e-3; columns], vec![0.0; rows]);

@@ -108,7 +108,8 @@ pub fn dataset(sparse: bool, columns: usize, rows: &[Vec<f32>], targets: Vec<f32
     } else {
         Matrix::Dense(Dense::new(rows.len(), columns, rows.concat()))
     };
-    Dataset { name: "test".to_owned(), matrix, targets, labels: Labels::Numbers }
+    let features = hemingway_data::Features::all(matrix.columns());
+    Dataset { name: "test".to_owned(), matrix, features, targets, labels: Labels::Numbers }
 }
 
 /// The rows of a dataset, written out.
