@@ -1,6 +1,6 @@
 //! Plans in words: EXPLAIN, and what `train` says of its plan.
 
-use hemingway::{Candidate, Estimate, Explanation, Glance, Leg, Requirement, Switched, Way};
+use hemingway::{Candidate, DatasetSummary, Estimate, Explanation, Glance, Leg, Requirement, Switched, Way};
 
 use crate::{output, words};
 
@@ -10,7 +10,11 @@ const SHOWN: usize = 8;
 /// All of it.
 pub fn in_full(explanation: &Explanation) -> String {
     let mut text = format!("Goal      {}\n", goal(&explanation.asked));
-    text += &format!("Data      {}: {}\n", explanation.dataset.name, looks(&explanation.dataset, &explanation.glance));
+    text += &format!(
+        "Data      {}: {}\n",
+        explanation.dataset.name,
+        looks(&explanation.dataset, &explanation.glance)
+    );
     text += &format!("Memory    {}\n", memory(explanation));
     text += &match &explanation.decision.plan {
         Some(plan) => format!("\nPlan      {}\n          {}\n", path(explanation, plan), promised(plan)),

@@ -1,5 +1,6 @@
 //! How figures are written for people.
 
+use hemingway::DatasetSummary;
 use hemingway::data::Labels;
 
 /// 60000 → `60,000`.

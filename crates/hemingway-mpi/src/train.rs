@@ -285,8 +285,7 @@ impl Share<'_> {
     fn check_room(&self, stage: &Stage, part: &Part) -> anyhow::Result<()> {
         let (rows, columns) = (part.total_rows, part.dataset.matrix.columns());
         let extent = Extent { rows, columns, workers: stage.workers, rounds: stage.stop.rounds };
-        let footprint =
-            Footprint::on_rank(&stage.algorithm, &stage.parameters, &self.job.problem, extent);
+        let footprint = Footprint::on_rank(&stage.algorithm, &stage.parameters, &self.job.problem, extent);
         let data = self.limit.bytes - self.left().bytes;
         footprint.check(&format!("one worker of {}", stage.algorithm), data, &self.limit)?;
         Ok(())

@@ -29,7 +29,8 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Cluster, Error> {
     let names: Vec<&str> = names.collect();
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
     let ranks = setup.start(None)?;
-    let dimension = ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
+    let dimension =
+        ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;
     names.iter().zip(&profiles).for_each(|(name, profile)| cluster.learn(name, profile));

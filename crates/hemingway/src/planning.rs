@@ -272,7 +272,8 @@ impl Situation<'_> {
                 .collect();
             let reason = match (reason, unsuited, lacking) {
                 (None, _, Some(least)) if here.is_empty() => {
-                    rejected.push(Rejected { name: name.to_owned(), reason: least.1.clone() });
+                    rejected
+                        .push(Rejected { name: name.to_owned(), reason: format!("it needs {}", least.1) });
                     too_large = too_large.into_iter().chain([least]).min_by_key(|(bytes, _)| *bytes);
                     continue;
                 }
@@ -292,19 +293,19 @@ impl Situation<'_> {
             rejected.push(Rejected { name: name.to_owned(), reason });
         }
         match too_large {
-            Some((_, reason)) if ways.whole.is_empty() => {
-                let least = format!("no algorithm fits into the memory; of the one that needs least, {reason}");
-                Err(hemingway_train::Error::Memory(least).into())
+            Some((_, needs)) if ways.whole.is_empty() => {
+                Err(hemingway_train::Error::Memory(format!("this run needs {needs}")).into())
             }
             _ => Ok((ways, rejected)),
         }
     }
 
-    /// Why a way needs more memory than there is, and how much it needs.
+    /// How much memory a way needs if there is not so much, and the same in words.
     fn lacking(&self, way: &Way) -> Option<(u64, String)> {
         let mut choice = self.choice.clone();
         choice.go(way, self.data.rows, self.request.parameters);
-        let problem = Problem { bias: self.request.bias, ..Problem::new(self.request.loss, self.request.lambda).ok()? };
+        let problem =
+            Problem { bias: self.request.bias, ..Problem::new(self.request.loss, self.request.lambda).ok()? };
         self.room?.lacking(&choice, self.data, &problem)
     }
 

@@ -148,8 +148,7 @@ fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Re
     let transform_seconds = begin.elapsed().as_secs_f64();
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
     let features = data.features.clone();
-    let ready =
-        Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
+    let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
     Ok((ready, Means::Here { engine, data }))
 }
 

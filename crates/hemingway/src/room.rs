@@ -27,12 +27,17 @@ impl Room {
     }
 
     /// Refuses a choice that does not fit.
-    pub(crate) fn check(&self, choice: &Choice, data: &DatasetSummary, problem: &Problem) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        choice: &Choice,
+        data: &DatasetSummary,
+        problem: &Problem,
+    ) -> Result<(), Error> {
         let footprint = self.footprint(choice, data, problem);
         Ok(footprint.check(&who(choice), self.data, &self.limit)?)
     }
 
-    /// Why a choice does not fit, and how many bytes it needs.
+    /// How many bytes a choice needs that does not fit, and the same in words.
     pub(crate) fn lacking(
         &self,
         choice: &Choice,
@@ -41,10 +46,7 @@ impl Room {
     ) -> Option<(u64, String)> {
         let footprint = self.footprint(choice, data, problem);
         let fits = footprint.fits(self.data, &self.limit);
-        (!fits).then(|| {
-            let needs = footprint.told(&who(choice), self.data, &self.limit);
-            (footprint.bytes(), format!("it needs {needs}"))
-        })
+        (!fits).then(|| (footprint.bytes(), footprint.told(&who(choice), self.data, &self.limit)))
     }
 
     fn footprint(&self, choice: &Choice, data: &DatasetSummary, problem: &Problem) -> Footprint {

@@ -19,8 +19,8 @@ use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
 use crate::{
-    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, Switched, TrainReport,
-    TrainRequest, VERSION,
+    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun,
+    Switched, TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
