@@ -573,6 +573,10 @@ pub struct Problem {
     /// Give the model a constant term, which the penalty leaves alone
     #[arg(long, help_heading = "Problem")]
     pub bias: bool,
+
+    /// Memory that may be used on each machine, like 8G or 500M [default: 90 % of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = hemingway::data::parse_size, help_heading = "Method")]
+    pub memory_limit: Option<u64>,
 }
 
 /// Data with two classes, or what is to become two.

@@ -1,6 +1,6 @@
 //! Plans in words: EXPLAIN, and what `train` says of its plan.
 
-use hemingway::{Candidate, Estimate, Explanation, Glance, Leg, Requirement, Switched, Way};
+use hemingway::{Candidate, DatasetSummary, Estimate, Explanation, Glance, Leg, Requirement, Switched, Way};
 
 use crate::{output, words};
 
@@ -10,7 +10,11 @@ const SHOWN: usize = 8;
 /// All of it.
 pub fn in_full(explanation: &Explanation) -> String {
     let mut text = format!("Goal      {}\n", goal(&explanation.asked));
-    text += &format!("Data      {}: {}\n", explanation.dataset.name, looks(&explanation.glance));
+    text += &format!(
+        "Data      {}: {}\n",
+        explanation.dataset.name,
+        looks(&explanation.dataset, &explanation.glance)
+    );
     text += &format!("Memory    {}\n", memory(explanation));
     text += &match &explanation.decision.plan {
         Some(plan) => format!("\nPlan      {}\n          {}\n", path(explanation, plan), promised(plan)),
@@ -68,12 +72,12 @@ fn plan_name(plan: &Candidate) -> String {
     format!("{}{}", plan.name(), steps.unwrap_or_default())
 }
 
-fn looks(glance: &Glance) -> String {
+fn looks(data: &DatasetSummary, glance: &Glance) -> String {
     let kind = if glance.is_dense() { "dense" } else { "sparse" };
     format!(
-        "{} rows, {} features, {kind} ({} of values are not zero), rows of length {:.2}, the rarer class {}",
+        "{} rows, {}, {kind} ({} of values are not zero), rows of length {:.2}, the rarer class {}",
         words::count(glance.rows),
-        words::count(glance.features),
+        words::features(data),
         words::percent(glance.density()),
         glance.mean_squared_norm.sqrt(),
         words::percent(glance.rare_share),

@@ -68,7 +68,7 @@ fn headline(report: &TrainReport) -> String {
 
 fn data(report: &TrainReport) -> String {
     let data = &report.dataset;
-    format!("{}: {} rows, {} features", data.name, words::count(data.rows), words::count(data.features))
+    format!("{}: {} rows, {}", data.name, words::count(data.rows), words::features(data))
 }
 
 fn method(report: &TrainReport) -> String {

@@ -1,5 +1,6 @@
 //! How figures are written for people.
 
+use hemingway::DatasetSummary;
 use hemingway::data::Labels;
 
 /// 60000 → `60,000`.
@@ -8,6 +9,12 @@ pub fn count(number: usize) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
+}
+
+/// Features as the user counts them, and how many of them occur where not all have weights.
+pub fn features(data: &DatasetSummary) -> String {
+    let occurring = data.occurring.map(|occurring| format!(", {} of which occur", count(occurring)));
+    format!("{}{}", counted(data.features, "feature"), occurring.unwrap_or_default())
 }
 
 /// One of it, or many: `1 worker`, `4 workers`.

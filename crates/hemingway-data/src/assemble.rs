@@ -6,9 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::Chunk;
+use crate::features::{Columns, may_have_gaps, occurring};
 use crate::fingerprint::{Fingerprint, RowHash};
 use crate::labels::{Column, hopeless};
-use crate::{Dataset, Dense, Error, LoadOptions, Loaded, Matrix, Sparse};
+use crate::{Dataset, Dense, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
 
 /// From this density on rows are stored densely.
 ///
@@ -31,6 +32,8 @@ pub(crate) struct Assembler<'a> {
     hash: RowHash,
     dropped: usize,
     storage: Storage,
+    /// Test data: the columns that training has given out.
+    known: Option<Columns<'a>>,
 }
 
 /// How large a matrix is, and how full.
@@ -69,17 +72,11 @@ enum Storage {
 impl<'a> Assembler<'a> {
     /// No rows yet.
     pub(crate) fn new(file: &'a str, options: &'a LoadOptions, labels: Column) -> Assembler<'a> {
-        let shape = Shape { columns: options.columns.unwrap_or(0), ..Shape::default() };
-        Assembler {
-            file,
-            options,
-            labels,
-            lines: 0,
-            shape,
-            hash: RowHash::default(),
-            dropped: 0,
-            storage: Storage::empty(),
-        }
+        let known = options.used.as_deref().map(Columns::new);
+        let columns = known.as_ref().map(Columns::count).or(options.columns).unwrap_or(0);
+        let shape = Shape { columns, ..Shape::default() };
+        let (hash, storage) = (RowHash::default(), Storage::empty());
+        Assembler { file, options, labels, lines: 0, shape, hash, dropped: 0, storage, known }
     }
 
     /// Says whether the input turned out to have labels.
@@ -97,6 +94,9 @@ impl<'a> Assembler<'a> {
     /// Adds the rows of the next chunk.
     pub(crate) fn append(&mut self, mut chunk: Chunk) -> Result<(), Error> {
         let first = self.shape.rows == 0;
+        if let Some(known) = &self.known {
+            chunk.keep(known);
+        }
         self.dropped += chunk.dropped;
         self.hash = self.hash.above(chunk.hash);
         self.shape = self.shape.above(Shape {
@@ -104,15 +104,32 @@ impl<'a> Assembler<'a> {
             columns: chunk.columns,
             nonzeros: chunk.values.len(),
         });
-        if first && self.shape.density() >= DENSE_FROM {
-            self.storage = Storage::Dense { width: self.shape.columns, values: Vec::new() };
-        } else if self.shape.density() < SPARSE_BELOW {
-            self.storage.make_sparse();
-        }
-        self.storage.append(self.shape.columns, &chunk);
+        self.watch(&chunk)?;
+        let appended = self.put_below(first, &chunk);
+        appended.map_err(|refused| self.refused(&refused))?;
         self.labels.append(std::mem::replace(&mut chunk.labels, Column::Skip), self.lines);
         self.lines += chunk.lines;
         hopeless(&self.labels, self.file).map_or(Ok(()), Err)
+    }
+
+    /// Refuses rows that would go beyond the memory limit, before they are stored.
+    fn watch(&self, chunk: &Chunk) -> Result<(), Error> {
+        let labels = size_of::<f32>() * self.shape.rows;
+        let bytes = (self.storage.bytes() + labels + chunk.bytes()) as u64;
+        self.options.check_memory(self.file, bytes, || format!("its first {} rows take", self.shape.rows))
+    }
+
+    fn put_below(&mut self, first: bool, chunk: &Chunk) -> Result<(), Refused> {
+        if first && self.shape.density() >= DENSE_FROM {
+            self.storage = Storage::Dense { width: self.shape.columns, values: Vec::new() };
+        } else if self.shape.density() < SPARSE_BELOW {
+            self.storage.make_sparse()?;
+        }
+        self.storage.append(self.shape.columns, chunk)
+    }
+
+    fn refused(&self, refused: &Refused) -> Error {
+        Error::NoMemory { file: self.file.to_string(), bytes: refused.bytes as u64 }
     }
 
     /// The rows appended so far.
@@ -126,17 +143,37 @@ impl<'a> Assembler<'a> {
     }
 
     /// The dataset, when all its rows were appended.
-    pub(crate) fn finish(self, format: &str) -> Result<Loaded, Error> {
+    pub(crate) fn finish(mut self, format: &str) -> Result<Loaded, Error> {
         let (whole, rows) = (self.shape, self.hash);
-        let mut loaded = self.finish_part(whole, format)?;
+        let used = if self.may_have_gaps(whole) { self.occurring(whole)? } else { None };
+        let mut loaded = self.finish_part(whole, used, format)?;
         let targets = RowHash::of_targets(&loaded.dataset.targets);
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }
 
-    /// The appended rows of a dataset that has the shape `whole`, which decides how they are stored. Its fingerprint is for
-    /// whoever knows all rows.
-    pub(crate) fn finish_part(self, whole: Shape, format: &str) -> Result<Loaded, Error> {
+    /// Whether columns may have to be given out for the features that occur in data of this shape.
+    pub(crate) fn may_have_gaps(&self, whole: Shape) -> bool {
+        let decided = self.options.columns.is_some() || self.known.is_some();
+        !decided && whole.density() < DENSE_FROM && may_have_gaps(whole.columns, whole.nonzeros)
+    }
+
+    /// The features that occur in the appended rows; nothing if they are too many to give out columns.
+    pub(crate) fn occurring(&mut self, whole: Shape) -> Result<Option<Vec<u32>>, Error> {
+        let sparse = self.storage.make_sparse();
+        sparse.map_err(|refused| self.refused(&refused))?;
+        let Storage::Sparse { indices, .. } = &self.storage else { return Ok(None) };
+        Ok(occurring(indices, whole.columns))
+    }
+
+    /// The appended rows of a dataset that has the shape `whole`, which decides how they are stored. `used` features get
+    /// columns, if it is given. The fingerprint is for whoever knows all rows.
+    pub(crate) fn finish_part(
+        mut self,
+        mut whole: Shape,
+        used: Option<Vec<u32>>,
+        format: &str,
+    ) -> Result<Loaded, Error> {
         let file = self.file.to_string();
         if whole.rows == 0 {
             return Err(Error::Empty { file });
@@ -144,11 +181,38 @@ impl<'a> Assembler<'a> {
         if whole.columns == 0 {
             return Err(Error::NoFeatures { file, rows: whole.rows, format: format.to_string() });
         }
+        let features = match used {
+            Some(used) => self.give_out(used, &mut whole),
+            None => Features {
+                count: self.options.columns.unwrap_or(whole.columns),
+                used: self.options.used.clone(),
+            },
+        };
         let dense = whole.density() >= DENSE_FROM;
+        if let (Storage::Sparse { .. }, true) = (&self.storage, dense) {
+            let bytes = self.storage.bytes() + size_of::<f32>() * self.shape.rows * whole.columns;
+            let what = || format!("its {} rows take", self.shape.rows);
+            self.options.check_memory(self.file, bytes as u64, what)?;
+        }
         let (targets, labels) = self.labels.finish(self.file, self.options)?;
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
-        let dataset = Dataset { name: file, matrix, targets, labels, fingerprint: Fingerprint::default() };
+        let matrix = matrix
+            .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
+        let dataset =
+            Dataset { name: file, matrix, features, targets, labels, fingerprint: Fingerprint::default() };
         Ok(Loaded { dataset, dropped_values: self.dropped })
+    }
+
+    /// Gives each feature that is used a column of its own.
+    fn give_out(&mut self, mut used: Vec<u32>, whole: &mut Shape) -> Features {
+        if used.is_empty() {
+            used.push(0); // a matrix of zeros has a column too
+        }
+        if let Storage::Sparse { indices, .. } = &mut self.storage {
+            Columns::new(&used).renumber(indices);
+        }
+        let count = std::mem::replace(&mut whole.columns, used.len());
+        Features { count, used: Some(used) }
     }
 }
 
@@ -172,34 +236,50 @@ impl Storage {
         Storage::Sparse { offsets: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
-    fn append(&mut self, columns: usize, chunk: &Chunk) {
+    /// Bytes of the rows themselves.
+    fn bytes(&self) -> usize {
         match self {
             Storage::Sparse { offsets, indices, values } => {
+                size_of_val(&offsets[..]) + size_of_val(&indices[..]) + size_of_val(&values[..])
+            }
+            Storage::Dense { values, .. } => size_of_val(&values[..]),
+        }
+    }
+
+    fn append(&mut self, columns: usize, chunk: &Chunk) -> Result<(), Refused> {
+        match self {
+            Storage::Sparse { offsets, indices, values } => {
+                make_room(offsets, chunk.ends.len())?;
+                make_room(indices, chunk.indices.len())?;
+                make_room(values, chunk.values.len())?;
                 let before = values.len();
                 offsets.extend(chunk.ends.iter().map(|end| before + end));
                 indices.extend_from_slice(&chunk.indices);
                 values.extend_from_slice(&chunk.values);
             }
             Storage::Dense { width, values } => {
-                widen(width, values, columns);
+                widen(width, values, columns)?;
+                make_room(values, columns * chunk.ends.len())?;
                 scatter(columns, &chunk.ends, &chunk.indices, &chunk.values, values);
             }
         }
+        Ok(())
     }
 
-    fn make_sparse(&mut self) {
+    fn make_sparse(&mut self) -> Result<(), Refused> {
         if let Storage::Dense { width, values } = self {
-            *self = gather(*width, values);
+            *self = gather(*width, values)?;
         }
+        Ok(())
     }
 
-    fn into_matrix(mut self, rows: usize, columns: usize, dense: bool) -> Matrix {
+    fn into_matrix(mut self, rows: usize, columns: usize, dense: bool) -> Result<Matrix, Refused> {
         if !dense {
-            self.make_sparse();
+            self.make_sparse()?;
         }
-        match self {
+        Ok(match self {
             Storage::Sparse { offsets, indices, values } if dense => {
-                let mut every = Vec::with_capacity(rows * columns);
+                let mut every = with_room(rows * columns)?;
                 scatter(columns, &offsets[1..], &indices, &values, &mut every);
                 Matrix::Dense(Dense::trusted(rows, columns, every))
             }
@@ -210,18 +290,39 @@ impl Storage {
                 Matrix::Sparse(Sparse::trusted(columns, offsets, indices, values))
             }
             Storage::Dense { mut width, mut values } => {
-                widen(&mut width, &mut values, columns);
+                widen(&mut width, &mut values, columns)?;
                 values.shrink_to_fit();
                 Matrix::Dense(Dense::trusted(rows, columns, values))
             }
-        }
+        })
     }
 }
 
+/// The system refused this much memory.
+#[derive(Debug)]
+struct Refused {
+    bytes: usize,
+}
+
+/// Room for so many more: twice as much as there is, or just as much as is needed where that is refused.
+fn make_room<T>(values: &mut Vec<T>, more: usize) -> Result<(), Refused> {
+    let bytes = size_of::<T>() * (values.len() + more);
+    if values.try_reserve(more).is_err() {
+        values.try_reserve_exact(more).map_err(|_| Refused { bytes })?;
+    }
+    Ok(())
+}
+
+fn with_room<T>(count: usize) -> Result<Vec<T>, Refused> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| Refused { bytes: size_of::<T>() * count })?;
+    Ok(values)
+}
+
 /// Makes room for more columns.
-fn widen(width: &mut usize, values: &mut Vec<f32>, columns: usize) {
+fn widen(width: &mut usize, values: &mut Vec<f32>, columns: usize) -> Result<(), Refused> {
     if *width < columns && !values.is_empty() {
-        let mut wider = Vec::with_capacity(values.len() / *width * columns);
+        let mut wider = with_room(values.len() / *width * columns)?;
         for row in values.chunks_exact(*width) {
             wider.extend_from_slice(row);
             wider.resize(wider.len() + columns - *width, 0.0);
@@ -229,6 +330,7 @@ fn widen(width: &mut usize, values: &mut Vec<f32>, columns: usize) {
         *values = wider;
     }
     *width = columns;
+    Ok(())
 }
 
 /// Appends sparse rows to dense ones.
@@ -246,8 +348,11 @@ fn scatter(columns: usize, ends: &[usize], indices: &[u32], values: &[f32], dens
 }
 
 /// Sparse rows from dense ones.
-fn gather(width: usize, dense: &[f32]) -> Storage {
-    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+fn gather(width: usize, dense: &[f32]) -> Result<Storage, Refused> {
+    let nonzeros = dense.iter().filter(|value| **value != 0.0).count();
+    let mut offsets = with_room(dense.len() / width.max(1) + 1)?;
+    let (mut indices, mut values) = (with_room(nonzeros)?, with_room(nonzeros)?);
+    offsets.push(0);
     for row in dense.chunks_exact(width) {
         for (index, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
             indices.push(index as u32);
@@ -255,7 +360,7 @@ fn gather(width: usize, dense: &[f32]) -> Storage {
         }
         offsets.push(values.len());
     }
-    Storage::Sparse { offsets, indices, values }
+    Ok(Storage::Sparse { offsets, indices, values })
 }
 
 #[cfg(test)]

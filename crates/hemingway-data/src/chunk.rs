@@ -1,5 +1,6 @@
 //! The rows parsed from one block of input.
 
+use crate::features::Columns;
 use crate::fingerprint::RowHash;
 use crate::labels::Column;
 
@@ -55,12 +56,35 @@ impl Chunk {
         self.columns = self.columns.max(columns.min(self.limit as usize));
     }
 
+    /// Bytes of its rows.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.ends[..]) + size_of_val(&self.indices[..]) + size_of_val(&self.values[..])
+    }
+
     /// Ends the row being read.
     #[inline]
     pub(crate) fn end_row(&mut self) {
         let begin = self.ends.last().copied().unwrap_or(0);
         self.hash.push(&self.indices[begin..], &self.values[begin..]);
         self.ends.push(self.values.len());
+    }
+
+    /// Keeps the values of features that have columns, and puts columns in place of features.
+    pub(crate) fn keep(&mut self, columns: &Columns) {
+        let (mut kept, mut start) = (0, 0);
+        for end in &mut self.ends {
+            for at in start..*end {
+                if let Some(column) = columns.of(self.indices[at]) {
+                    (self.indices[kept], self.values[kept]) = (column, self.values[at]);
+                    kept += 1;
+                }
+            }
+            start = std::mem::replace(end, kept);
+        }
+        self.dropped += self.values.len() - kept;
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
+        self.columns = columns.count();
     }
 
     /// Number of rows.

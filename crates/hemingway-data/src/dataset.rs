@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Matrix};
+use crate::{Features, Fingerprint, Matrix};
 
 /// Examples ready for training.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Dataset {
     pub name: String,
     /// The features.
     pub matrix: Matrix,
+    /// Which features its columns are.
+    pub features: Features,
     /// One per row: -1 or +1 for two classes, the number itself for regression.
     pub targets: Vec<f32>,
     /// What the targets stand for.
@@ -22,8 +24,9 @@ pub struct Dataset {
 impl Dataset {
     /// A dataset of what is in memory.
     pub fn new(name: impl Into<String>, matrix: Matrix, targets: Vec<f32>, labels: Labels) -> Dataset {
-        let fingerprint = Fingerprint::of(&matrix, &targets);
-        Dataset { name: name.into(), matrix, targets, labels, fingerprint }
+        let features = Features::all(matrix.columns());
+        let fingerprint = Fingerprint::of(&matrix, &features, &targets);
+        Dataset { name: name.into(), matrix, features, targets, labels, fingerprint }
     }
 }
 

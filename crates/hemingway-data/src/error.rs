@@ -6,6 +6,8 @@
 
 use std::io;
 
+use crate::limit::size;
+
 /// Why data could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -311,6 +313,26 @@ pub enum Error {
         values: u128,
         /// The limit.
         limit: u64,
+    },
+    /// More than the memory that may be used.
+    #[error("{file}: {what} about {}, but the memory limit is {}\nhint: use fewer rows, a machine with more memory, or another --memory-limit", size(*.bytes), size(*.limit))]
+    OverLimit {
+        /// The path or spec as given.
+        file: String,
+        /// What needs it, with a verb.
+        what: String,
+        /// Bytes that are needed.
+        bytes: u64,
+        /// Bytes that may be used.
+        limit: u64,
+    },
+    /// The system gives no more memory.
+    #[error("{file}: the system refuses {} of memory for its rows\nhint: use fewer rows or a machine with more memory; check ulimit -v", size(*.bytes))]
+    NoMemory {
+        /// The path or spec as given.
+        file: String,
+        /// Bytes that were asked for.
+        bytes: u64,
     },
     /// Nothing is wrong here, but another worker that loads the same dataset failed.
     #[error("loading failed on worker {rank}")]

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Matrix;
+use crate::{Features, Matrix};
 
 /// What a dataset contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -56,23 +56,26 @@ impl Fingerprint {
     }
 
     /// Of data that is in memory: the same as if it had been read from a file.
-    pub fn of(matrix: &Matrix, targets: &[f32]) -> Fingerprint {
+    pub fn of(matrix: &Matrix, features: &Features, targets: &[f32]) -> Fingerprint {
         let mut rows = RowHash::default();
+        let all = || (0..matrix.columns() as u32).collect();
+        let feature: Vec<u32> = features.used.clone().unwrap_or_else(all);
         match matrix {
             Matrix::Sparse(sparse) => {
                 for bounds in sparse.offsets().windows(2) {
                     let row = bounds[0]..bounds[1];
-                    rows.push(&sparse.indices()[row.clone()], &sparse.values()[row]);
+                    let columns = sparse.indices()[row.clone()].iter();
+                    let indices: Vec<u32> = columns.map(|&column| feature[column as usize]).collect();
+                    rows.push(&indices, &sparse.values()[row]);
                 }
             }
             Matrix::Dense(dense) => {
-                let indices: Vec<u32> = (0..dense.columns() as u32).collect();
                 for row in dense.values().chunks_exact(dense.columns().max(1)) {
-                    rows.push(&indices, row);
+                    rows.push(&feature, row);
                 }
             }
         }
-        Fingerprint::new(rows, RowHash::of_targets(targets), matrix.columns())
+        Fingerprint::new(rows, RowHash::of_targets(targets), features.count)
     }
 
     /// The same data after something was done to it.
@@ -233,10 +236,11 @@ mod tests {
         assert_eq!(whole, of(&TEXT.replace(" 2:0", ""), 1 << 20));
         let values = vec![0.5, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -0.5, 0.0, 1e-3];
         let targets = [1.0, -1.0, 1.0, -1.0];
-        assert_eq!(whole, Fingerprint::of(&Matrix::Dense(Dense::new(4, 3, values)), &targets));
+        let all = Features::all(3);
+        assert_eq!(whole, Fingerprint::of(&Matrix::Dense(Dense::new(4, 3, values)), &all, &targets));
         let sparse =
             Sparse::new(3, vec![0, 2, 3, 3, 5], vec![0, 2, 1, 0, 2], vec![0.5, 2.0, 1.0, -0.5, 1e-3]);
-        assert_eq!(whole, Fingerprint::of(&Matrix::Sparse(sparse), &targets));
+        assert_eq!(whole, Fingerprint::of(&Matrix::Sparse(sparse), &all, &targets));
     }
 
     #[test]

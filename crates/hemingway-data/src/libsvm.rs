@@ -10,8 +10,8 @@ use crate::pipeline::{BlockParser, Fault};
 use crate::text::{LineParser, for_each_line, whole_lines};
 use crate::{Error, Format, LabelColumn, LineProblem, LoadOptions, number};
 
-/// The largest index as written: weights for more features would not fit in memory anyway.
-const LARGEST_INDEX: u64 = 1 << 31;
+/// Indices counted from 0 stay below this, so that they and their number fit in 32 bits.
+const MOST_FEATURES: u64 = u32::MAX as u64;
 
 /// The shortest pair is ` 1:1`.
 const SHORTEST_PAIR: usize = 4;
@@ -80,7 +80,7 @@ impl Libsvm {
             };
             let found = number::prefix(&rest[colon + 1..]).filter(|(value, length)| {
                 index >= lowest
-                    && index <= LARGEST_INDEX
+                    && index - self.first_index < MOST_FEATURES
                     && value.is_finite()
                     && ends_at(rest, colon + 1 + length)
             });
@@ -103,10 +103,9 @@ impl Libsvm {
             return LineProblem::BadIndex { index: excerpt(index), text };
         }
         let number = excerpt(index).parse::<u64>().unwrap_or(u64::MAX);
+        let largest = MOST_FEATURES - 1 + self.first_index;
         match number {
-            _ if number > LARGEST_INDEX => {
-                LineProblem::IndexTooLarge { index: excerpt(index), limit: LARGEST_INDEX }
-            }
+            _ if number > largest => LineProblem::IndexTooLarge { index: excerpt(index), limit: largest },
             _ if number < self.first_index => LineProblem::IndexZero { text },
             _ if number + 1 == lowest => LineProblem::DuplicateIndex { index: number },
             _ if number < lowest => LineProblem::DecreasingIndex { index: number, previous: lowest - 1 },
@@ -279,8 +278,7 @@ mod tests {
         check_error("1 1:1\n-1 0:1\n", &["bytes:2: index 0 in “0:1”", "--zero-based"]);
         check_error("1 3:1 2:1\n", &["bytes:1: index 2 follows index 3", "sort"]);
         check_error("1 3:1 3:1\n", &["index 3 occurs twice"]);
-        check_error("1 4294967296:1\n", &["index 4294967296 is too large"]);
-        check_error("1 2147483649:1\n", &["index 2147483649 is too large", "2147483648"]);
+        check_error("1 4294967296:1\n", &["bytes:1: index 4294967296 is too large; at most 4294967295"]);
         check_error("1 99999999999999999999999:1\n", &["index 99999999999999999999999 is too large"]);
         check_error("1 1:nan\n", &["the value of index 1 is “nan”", "not a finite"]);
         check_error("1 1:-inf\n", &["“-inf”"]);

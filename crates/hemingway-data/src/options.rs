@@ -22,6 +22,13 @@ pub struct LoadOptions {
     pub regression: bool,
     /// Test data: the number of features in training. Values beyond it are dropped and counted.
     pub columns: Option<usize>,
+    /// Test data: the features that have columns, counted from 0 and increasing, where training has [`Features::used`].
+    /// Values of others are dropped and counted.
+    ///
+    /// [`Features::used`]: crate::Features::used
+    pub used: Option<Vec<u32>>,
+    /// Bytes that loading may take; no limit when absent.
+    pub memory_limit: Option<u64>,
     /// Test data: what the labels meant in training.
     pub labels: Option<Labels>,
 }
@@ -54,6 +61,21 @@ impl LoadOptions {
     /// Whether this reads data for a model that exists already.
     pub(crate) fn is_test_data(&self) -> bool {
         self.columns.is_some() || self.labels.is_some()
+    }
+
+    /// Whether so many bytes may be used for `what`, which ends with a verb.
+    pub(crate) fn check_memory(
+        &self,
+        file: &str,
+        bytes: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        match self.memory_limit {
+            Some(limit) if bytes > limit => {
+                Err(Error::OverLimit { file: file.to_string(), what: what(), bytes, limit })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Assembler, Filled, Shape};
+use crate::features::united;
 use crate::fingerprint::{Fingerprint, RowHash};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
@@ -125,7 +126,11 @@ fn finish(
     if let Some(error) = hopeless(&assembler.labels, assembler.file) {
         return Err(error);
     }
-    let finished = assembler.finish_part(whole, filled.format).map(|loaded| loaded.dataset);
+    let used = match assembler.may_have_gaps(whole) {
+        true => united(assembler.occurring(whole), whole.columns, together)?,
+        false => None,
+    };
+    let finished = assembler.finish_part(whole, used, filled.format).map(|loaded| loaded.dataset);
     let (mut dataset, everyone) =
         exchange(together, finished, |dataset| RowHash::of_targets(&dataset.targets))?;
     let targets = everyone.into_iter().fold(RowHash::default(), RowHash::above);
@@ -184,7 +189,13 @@ fn read_lines(
 ) -> Result<(usize, usize), Error> {
     let (path, length) = (assembler.file, source.length());
     let begin = Stretch { bytes: source.taken(), lines: text.lines, rows: 0 };
-    let counted = survey::count(source, &*text.parser, share(together), COUNTED_AT_ONCE * block_bytes);
+    let counted = survey::count(
+        source,
+        &*text.parser,
+        share(together),
+        COUNTED_AT_ONCE * block_bytes,
+        assembler.options,
+    );
     let (_, everyone) = exchange(together, counted, Vec::clone)?;
     let survey = Survey::new(begin, everyone);
     let rows = share(together).rows(path, survey.rows())?;

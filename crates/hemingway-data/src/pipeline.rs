@@ -15,7 +15,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 use crate::input::Source;
-use crate::{Error, LineProblem, cores};
+use crate::limit::size;
+use crate::{Error, LineProblem, LoadOptions, cores};
 
 /// Large enough that handing over costs nothing, small enough that a few in flight do not matter.
 pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
@@ -50,7 +51,7 @@ pub(crate) fn run(
     rayon::in_place_scope(|scope| {
         let mut waiting: VecDeque<Receiver<Result<Chunk, Fault>>> = VecDeque::new();
         let mut carry = Vec::new();
-        while let Some(block) = next_block(source, block_bytes, parser, &mut carry)? {
+        while let Some(block) = next_block(source, block_bytes, parser, assembler.options, &mut carry)? {
             let mut chunk = assembler.chunk(parser.most_values(block.len()));
             let (send, receive) = sync_channel(1);
             scope.spawn(move |_| {
@@ -74,6 +75,7 @@ fn next_block(
     source: &mut Source,
     block_bytes: usize,
     parser: &dyn BlockParser,
+    options: &LoadOptions,
     carry: &mut Vec<u8>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let mut block = std::mem::take(carry);
@@ -85,7 +87,10 @@ fn next_block(
             return Ok((!block.is_empty()).then_some(block));
         }
         match parser.whole_records(&block) {
-            0 => wanted = block.len(), // a record longer than the block: read as much again
+            0 => {
+                check_record(source, block.len(), options)?;
+                wanted = block.len(); // a record longer than the block: read as much again
+            }
             end => {
                 carry.extend_from_slice(&block[end..]);
                 block.truncate(end);
@@ -93,6 +98,12 @@ fn next_block(
             }
         }
     }
+}
+
+/// Whether a record that is longer than so many bytes may be read: twice as many, and what they are parsed into.
+pub(crate) fn check_record(source: &Source, bytes: usize, options: &LoadOptions) -> Result<(), Error> {
+    let what = || format!("a line of more than {} takes", size(bytes as u64));
+    options.check_memory(source.file(), 4 * bytes as u64, what)
 }
 
 fn append_oldest(

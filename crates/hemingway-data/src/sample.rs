@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Dataset, Dense, Labels, Matrix, Sparse};
+use crate::{Dataset, Dense, Fingerprint, Labels, Matrix, Sparse};
 
 impl Dataset {
     /// This share of the rows, in their order; at least one of each class.
@@ -17,8 +17,17 @@ impl Dataset {
     pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
         let rows = self.sampled_rows(fraction, seed);
-        let targets = rows.iter().map(|&row| self.targets[row]).collect();
-        Dataset::new(self.name.clone(), self.matrix.select(&rows), targets, self.labels.clone())
+        let targets: Vec<f32> = rows.iter().map(|&row| self.targets[row]).collect();
+        let (matrix, features) = (self.matrix.select(&rows), self.features.clone());
+        let fingerprint = Fingerprint::of(&matrix, &features, &targets);
+        Dataset {
+            name: self.name.clone(),
+            matrix,
+            features,
+            targets,
+            labels: self.labels.clone(),
+            fingerprint,
+        }
     }
 
     fn sampled_rows(&self, fraction: f64, seed: u64) -> Vec<usize> {

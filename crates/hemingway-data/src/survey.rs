@@ -9,10 +9,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::input::Source;
 use crate::partition::Share;
+use crate::pipeline::check_record;
 use crate::text::{LineParser, lines};
+use crate::{Error, LoadOptions};
 
 /// How much is read at once to find the end of a line.
 const LINE_BYTES: usize = 16 * 1024;
@@ -31,16 +32,17 @@ pub(crate) fn count(
     parser: &dyn LineParser,
     share: Share,
     block_bytes: usize,
+    options: &LoadOptions,
 ) -> Result<Vec<Stretch>, Error> {
     let range = byte_range(&source, share);
     if range.start > source.taken() {
         source.skip_to(range.start - 1)?;
-        take_lines(&mut source, 1)?; // the line that began in an earlier share, or the end of the last one there
+        take_lines(&mut source, 1, options)?; // the line that began in an earlier share, or the end of the last one there
     }
     let mut counts = Vec::new();
     while source.taken() < range.end {
         let wanted = (range.end - source.taken()).min(block_bytes as u64) as usize;
-        let block = take_lines(&mut source, wanted)?;
+        let block = take_lines(&mut source, wanted, options)?;
         if block.is_empty() {
             break;
         }
@@ -61,11 +63,12 @@ fn byte_range(source: &Source, share: Share) -> Range<u64> {
 }
 
 /// The next `wanted` bytes and what follows up to the end of the line; fewer only at the end of the text.
-fn take_lines(source: &mut Source, wanted: usize) -> Result<Vec<u8>, Error> {
+fn take_lines(source: &mut Source, wanted: usize, options: &LoadOptions) -> Result<Vec<u8>, Error> {
     let mut block = Vec::with_capacity(wanted + LINE_BYTES);
     source.fill(&mut block, wanted)?;
     while !block.ends_with(b"\n") {
         let before = block.len();
+        check_record(source, before, options)?;
         if source.fill(&mut block, LINE_BYTES)? == 0 {
             break;
         }
@@ -148,8 +151,8 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
     use crate::text::Text;
-    use crate::{Format, LoadOptions};
 
     fn text(source: &mut Source) -> Text {
         Text::find(source, Format::Libsvm, &LoadOptions::default()).unwrap().unwrap()
@@ -160,7 +163,8 @@ mod tests {
         let counts = (0..workers).map(|rank| {
             let mut source = Source::open(path).unwrap();
             let text = text(&mut source);
-            count(source, &*text.parser, Share { rank, workers }, block_bytes).unwrap()
+            count(source, &*text.parser, Share { rank, workers }, block_bytes, &LoadOptions::default())
+                .unwrap()
         });
         Survey::new(Stretch::default(), counts.collect())
     }

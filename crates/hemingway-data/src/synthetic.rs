@@ -25,6 +25,13 @@ use rows::Rows;
 const MOST_VALUES: u64 = 1 << 31;
 const MOST_FEATURES: usize = 100_000_000;
 
+/// A value with its column, a value alone, and what a row has besides: where it begins, and its label.
+const BYTES_PER_SPARSE_VALUE: f64 = 8.0;
+const BYTES_PER_DENSE_VALUE: f64 = 4.0;
+const BYTES_PER_ROW: f64 = 12.0;
+/// What generators keep for each feature: words have a chance, their sum, a rarity, a weight, a column and a count.
+const BYTES_PER_FEATURE: f64 = 40.0;
+
 /// One kind of generated data.
 struct Generator {
     name: &'static str,
@@ -129,6 +136,8 @@ pub(crate) fn generate(
 ) -> Result<Filled, Error> {
     let (generator, request) = parse(spec, request)?;
     let wanted = share.rows(spec, request.rows)?;
+    let bytes = request.bytes(wanted.len());
+    assembler.options.check_memory(spec, bytes, || format!("{} rows take", wanted.len()))?;
     let (first_row, total_rows) = (wanted.start, request.rows);
     assembler.lines = first_row;
     let mut rows = Rows::new(assembler, wanted);
@@ -225,6 +234,19 @@ impl Request {
     fn rng(&self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(self.seed)
     }
+
+    /// Values in each row.
+    fn per_row(&self) -> u64 {
+        let share = if self.density > 0.0 { self.density } else { 1.0 };
+        ((self.features as f64 * share).ceil() as u64).max(1)
+    }
+
+    /// Memory for so many rows, and for what is planted in them.
+    fn bytes(&self, rows: usize) -> u64 {
+        let values = self.per_row() as f64 * (rows + self.distinct.min(self.rows)) as f64;
+        let per_value = if self.density > 0.0 { BYTES_PER_SPARSE_VALUE } else { BYTES_PER_DENSE_VALUE };
+        (values * per_value + BYTES_PER_ROW * rows as f64 + BYTES_PER_FEATURE * self.features as f64) as u64
+    }
 }
 
 /// Randomness that is the same for every seed, for what is to be learnt.
@@ -233,9 +255,8 @@ fn planted_rng() -> Xoshiro256PlusPlus {
 }
 
 fn check_size(spec: &str, request: &Request) -> Result<(), Error> {
-    let share = if request.density > 0.0 { request.density } else { 1.0 };
-    let per_row = (request.features as f64 * share).ceil() as u64;
-    let values = request.rows as u128 * u128::from(per_row.max(1));
+    let per_row = request.per_row();
+    let values = request.rows as u128 * u128::from(per_row);
     match values > u128::from(MOST_VALUES) {
         true => Err(Error::TooLarge {
             spec: spec.to_string(),

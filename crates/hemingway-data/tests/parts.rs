@@ -8,8 +8,8 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hemingway_data::{
-    Dataset, Dense, Error, LabelColumn, LoadOptions, Matrix, Part, Sparse, Together, Transform, load,
-    load_part, load_part_blocks, shard, synthetic_names,
+    Dataset, Dense, Error, Fingerprint, LabelColumn, LoadOptions, Matrix, Part, Sparse, Together, Transform,
+    load, load_part, load_part_blocks, shard, synthetic_names,
 };
 use proptest::prelude::*;
 
@@ -73,7 +73,8 @@ fn joined(parts: &[Part]) -> Dataset {
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
     let targets = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
-    Dataset::new(first.name.clone(), matrix, targets, first.labels.clone())
+    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets);
+    Dataset { matrix, targets, fingerprint, ..first.clone() }
 }
 
 fn below(above: &Matrix, next: &Matrix) -> Matrix {
@@ -507,6 +508,22 @@ fn check_random(text: &str, workers: usize, block: usize, packed: bool) {
     let path = folder.file("random", &bytes);
     let whole = load(&path, &LoadOptions::default());
     check_parts(load_parts(&path, &LoadOptions::default(), workers, block), &whole, &format!("{text:?}"));
+}
+
+#[test]
+fn workers_agree_on_the_features_that_occur() {
+    // No worker sees all features, and the last one sees none that another does not have.
+    let line = |row: usize| format!("{} {}:1 {}:2\n", row % 2, 7 + row % 5, 4_000_000_000 - row % 11);
+    let text: String = (0..60).map(line).collect();
+    check_text(&text, &LoadOptions::default());
+    // More features than are shown at once.
+    let many: String = (0..200_000u64).map(|row| format!("{} {}:1\n", row % 2, 1 + row * 20_011)).collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), many).unwrap();
+    let path = file.path().display().to_string();
+    let whole = load(&path, &LoadOptions::default());
+    assert_eq!(whole.as_ref().unwrap().matrix.columns(), 200_000);
+    check_parts(load_parts(&path, &LoadOptions::default(), 3, 1 << 18), &whole, "many features");
 }
 
 proptest! {

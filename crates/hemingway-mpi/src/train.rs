@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{Part, Transform, load_part};
+use hemingway_data::{LoadOptions, MemoryLimit, Part, Transform, load_part};
 use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, Event, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start, Transport, Worker,
-    drive, predict,
+    Checkpoint, Event, Extent, Footprint, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start,
+    Transport, Worker, data_bytes, drive, predict,
 };
 
 use crate::communicator::Communicator;
+use crate::guard;
 use crate::job::{BadJob, Order, Orders, STOP, read_checkpoint, read_job};
 use crate::pulse;
 use crate::speech::{greet, say, say_checkpoint};
@@ -37,11 +38,18 @@ pub fn run(world: &Communicator, file: &Path) -> anyhow::Result<()> {
     }
     greet(world)?;
     let checkpoint = job.checkpoint.as_deref().map(read_checkpoint).transpose()?;
-    let mut share = Share { job: &job, held: Vec::new() };
+    let limit = MemoryLimit::new(job.data.options.memory_limit, neighbours(world));
+    let mut share = Share { job: &job, held: Vec::new(), limit };
     match job.workers {
         None => as_planned(world, &mut share, checkpoint.as_ref()),
         Some(workers) => as_told(world, &mut share, &orders, workers, checkpoint),
     }
+}
+
+/// How many ranks share this machine and its memory.
+fn neighbours(world: &Communicator) -> usize {
+    let here = guard::host();
+    world.gather(here.as_bytes()).iter().filter(|host| **host == here.as_bytes()).count()
 }
 
 /// The stages of the job, each from the model of the one before.
@@ -130,6 +138,8 @@ fn take_over(active: &Communicator, handed: Option<Handed>) -> anyhow::Result<Ch
 struct Share<'a> {
     job: &'a ExternalJob,
     held: Vec<Held>,
+    /// The memory that this rank may use.
+    limit: MemoryLimit,
 }
 
 struct Held {
@@ -162,6 +172,7 @@ impl Share<'_> {
         let part = &self.held.last().expect("rows are loaded before they are trained on").part;
         let begun = Instant::now();
         let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+        self.check_room(stage, part)?;
         let dimension = part.dataset.matrix.columns() + usize::from(job.problem.bias);
         start.check(part.total_rows, dimension, part.dataset.fingerprint)?;
         let task = Job {
@@ -235,7 +246,8 @@ impl Share<'_> {
         let source = &self.job.data;
         let begin = Instant::now();
         let mut together = active;
-        let mut part = load_part(&source.spec, &source.options, &mut together)?;
+        let options = LoadOptions { memory_limit: Some(self.left().bytes), ..source.options.clone() };
+        let mut part = load_part(&source.spec, &options, &mut together)?;
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let transform = Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
@@ -245,7 +257,9 @@ impl Share<'_> {
         let look = self.job.workers.map(|_| look(active, &part));
         let loaded = Loaded {
             rows: part.total_rows,
-            features: part.dataset.matrix.columns(),
+            features: part.dataset.features.count,
+            used: part.dataset.features.used.clone(),
+            room: Some(self.room(active, &part)),
             nonzeros: part.total_nonzeros,
             fingerprint: part.dataset.fingerprint,
             labels: part.dataset.labels.clone(),
@@ -257,6 +271,31 @@ impl Share<'_> {
         };
         say(active.rank(), &Message::Loaded(loaded))?;
         Ok(part)
+    }
+}
+
+impl Share<'_> {
+    /// The memory that is left beside the rows that are kept.
+    fn left(&self) -> MemoryLimit {
+        let held: u64 = self.held.iter().map(|held| data_bytes(&held.part.dataset)).sum();
+        MemoryLimit { bytes: self.limit.bytes.saturating_sub(held), ..self.limit }
+    }
+
+    /// What is left beside these rows too, with the rank that has least. Everyone active has to call this.
+    fn room(&self, active: &Communicator, part: &Part) -> MemoryLimit {
+        let mine = self.left().bytes.saturating_sub(data_bytes(&part.dataset));
+        let least = active.gather_numbers(mine as f64).into_iter().fold(f64::INFINITY, f64::min);
+        MemoryLimit { bytes: least as u64, ..self.limit }
+    }
+
+    /// Refuses a stage whose vectors do not fit beside the rows.
+    fn check_room(&self, stage: &Stage, part: &Part) -> anyhow::Result<()> {
+        let (rows, columns) = (part.total_rows, part.dataset.matrix.columns());
+        let extent = Extent { rows, columns, workers: stage.workers, rounds: stage.stop.rounds };
+        let footprint = Footprint::on_rank(&stage.algorithm, &stage.parameters, &self.job.problem, extent);
+        let data = self.limit.bytes - self.left().bytes;
+        footprint.check(&format!("one worker of {}", stage.algorithm), data, &self.limit)?;
+        Ok(())
     }
 }
 

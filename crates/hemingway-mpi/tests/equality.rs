@@ -120,6 +120,53 @@ fn the_fingerprint_does_not_depend_on_the_number_of_ranks() {
 }
 
 #[test]
+fn features_that_occur_nowhere_have_no_weights_on_ranks_either() {
+    // No rank sees all features, and each sees some that no other does.
+    let pair = |row: usize, at: usize| 1 + 100_000_019 * ((row / 9 + 5 * at) % 41); // of which 28 occur
+    let line = |row: usize| {
+        let label = if row.is_multiple_of(3) { "+1" } else { "-1" };
+        let (low, high) = (pair(row, 0).min(pair(row, 1)), pair(row, 0).max(pair(row, 1)));
+        format!("{label} {low}:{} {high}:{}\n", 1 + row % 7, 2 + row % 3)
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), (0..200).map(line).collect::<String>()).unwrap();
+    let spec = file.path().display().to_string();
+
+    let mut data = load(&spec, &LoadOptions::default()).unwrap();
+    hemingway_data::Transform::fit(&data, false, true).apply(&mut data);
+    assert_eq!((data.features.count, data.matrix.columns()), (2_700_000_514, 28));
+    for name in ["cocoa-plus", "l-bfgs"] {
+        let mut job = job(Loss::Logistic, vec![stage(name, 4, 20), stage(name, 3, 5)]);
+        job.data.spec = spec.clone();
+        let messages = cluster::run(4, &job);
+        let loaded: Vec<_> = messages
+            .iter()
+            .filter_map(|message| if let Message::Loaded(loaded) = message { Some(loaded) } else { None })
+            .collect();
+        assert_eq!(loaded.len(), 2);
+        for loaded in loaded {
+            assert_eq!((loaded.features, &loaded.used), (data.features.count, &data.features.used));
+        }
+        assert_same(name, finished(&messages), &simulate(&data, &job));
+    }
+}
+
+#[test]
+fn ranks_of_one_machine_divide_the_memory_limit() {
+    let mut job = job(Loss::Logistic, vec![stage("newton", 4, 3)]);
+    job.data.spec = "synthetic:separable,rows=400,features=1000,seed=3".to_owned();
+    let mut needs = |limit: u64| {
+        job.data.options.memory_limit = Some(limit);
+        cluster::tell(4, &serde_json::to_string(&job).unwrap())
+    };
+    assert!(needs(400 << 20).status.success(), "100 MiB for each rank are enough");
+    let refused = needs(40 << 20);
+    let said = cluster::text(&refused.stderr);
+    assert!(said.contains("this run needs about") && said.contains("the limit is 10 MiB"), "{said}");
+    assert!(said.contains(r#""bad_input":true"#), "{said}");
+}
+
+#[test]
 fn neighbours_talk_around_a_ring() {
     for ranks in [1, 2, 3, 4] {
         let output = cluster::mpirun(ranks).arg("--check").output().unwrap();

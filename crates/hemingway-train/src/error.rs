@@ -89,6 +89,9 @@ pub enum Error {
         /// Cores there are.
         places: usize,
     },
+    /// More memory than there is.
+    #[error("{0}: use fewer workers, another algorithm, or another --memory-limit")]
+    Memory(String),
     /// The system would not start a thread.
     #[error("the thread of worker {rank} could not be started: {error}; use fewer workers")]
     Spawn {

@@ -8,6 +8,7 @@ mod drive;
 mod elementary;
 mod engines;
 mod error;
+mod footprint;
 mod hessian;
 mod itinerary;
 mod job;
@@ -50,6 +51,7 @@ pub use engines::{
     calibrate, calibrate_among_others, engines,
 };
 pub use error::Error;
+pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
 pub use look::{Look, Sight};

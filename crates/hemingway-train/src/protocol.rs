@@ -9,7 +9,7 @@
 //! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
 //! loads the data, tells what it is like, and then waits for stages as commands.
 
-use hemingway_data::{Fingerprint, Labels, LoadOptions, Transform};
+use hemingway_data::{Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -140,8 +140,14 @@ pub struct Rank {
 pub struct Loaded {
     /// Number of examples.
     pub rows: usize,
-    /// Number of features.
+    /// Number of features, as the user counts them.
     pub features: usize,
+    /// The features that have weights, counted from 0 and increasing; nothing where all have.
+    #[serde(default)]
+    pub used: Option<Vec<u32>>,
+    /// The memory that a rank has left for training, the one that has least; nothing if the engine does not tell.
+    #[serde(default)]
+    pub room: Option<MemoryLimit>,
     /// Number of values that are not zero.
     pub nonzeros: usize,
     /// What it contains, after it was scaled.

@@ -2,6 +2,7 @@
 
 mod trial;
 
+use hemingway_data::Dataset;
 use hemingway_train::{
     Checkpoint, Engine, Error, Loss, Point, Scoring, Seconds, Stop, StopRules, Threads, catalogue,
 };

@@ -40,7 +40,8 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
     let names: Vec<&str> = names.collect();
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
     let ranks = setup.start(None, None)?;
-    let dimension = ranks.loaded.features + usize::from(request.bias);
+    let dimension =
+        ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;
     let mut warnings: Vec<String> = setup.full_cores(choice.workers).into_iter().collect();

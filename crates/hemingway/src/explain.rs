@@ -47,7 +47,7 @@ pub fn explain(
     let mut choice = choose(&base)?;
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
-    let (data, glance) = glance(&base)?;
+    let (data, glance, room) = glance(&base)?;
     let situation = |store| Situation {
         request: &base,
         choice: &choice,
@@ -57,6 +57,7 @@ pub fn explain(
         workers: request.workers.as_deref(),
         algorithms: request.algorithms.as_deref(),
         read: None,
+        room: Some(room),
     };
     let mut planning = situation(store.as_ref()).plan()?;
     if request.pilots {

@@ -51,6 +51,7 @@ mod ranks;
 mod report;
 mod reproduce;
 mod request;
+mod room;
 mod session;
 mod store;
 
@@ -66,7 +67,7 @@ pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
 pub use memory::Reused;
-pub use model_file::{FORMAT, ModelFile, VERSION};
+pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use place::{Place, check_writable};
 pub use planning::Explanation;

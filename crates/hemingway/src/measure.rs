@@ -177,7 +177,7 @@ impl Experiment {
         let made = match earlier {
             Earlier::Whole(report) => return Ok(Measured::Known(report)),
             Earlier::Part(run) => {
-                let changes = Changes { stop: request.stop, model: None };
+                let changes = Changes { stop: request.stop, model: None, memory_limit: request.memory_limit };
                 resume(&run, &changes, place, &mut watch)
             }
             Earlier::Nothing => train(request, place, &mut watch),
@@ -240,12 +240,17 @@ impl Content {
     }
 }
 
-/// Whether two requests differ at most in when to end, and in where the file of the machines lies.
+/// Whether two requests differ at most in when to end, in where the file of the machines lies, and in the memory limit.
 fn asks_the_same(stored: &TrainRequest, wanted: &TrainRequest) -> bool {
     stored.algorithm == wanted.algorithm
         && stored.workers == wanted.workers
         && stored.cluster.is_some() == wanted.cluster.is_some()
-        && TrainRequest { stop: wanted.stop, cluster: wanted.cluster.clone(), ..stored.clone() } == *wanted
+        && TrainRequest {
+            stop: wanted.stop,
+            cluster: wanted.cluster.clone(),
+            memory_limit: wanted.memory_limit,
+            ..stored.clone()
+        } == *wanted
 }
 
 /// The result of a run that ended where `stop` would have ended it, or later, or that cannot go further.

@@ -5,12 +5,13 @@
 //! | field | what it holds |
 //! |---|---|
 //! | `format` | always `"hemingway-model"` |
-//! | `version` | `1` |
+//! | `version` | `1`, or `2` if there are `indices` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
-//! | `features` | number of features d |
-//! | `weights` | d numbers |
+//! | `features` | number of features d, as the user counts them |
+//! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
+//! | `weights` | d numbers, or as many as there are indices |
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
 //! | `primal` | the objective P at these weights |
@@ -21,7 +22,8 @@
 //! | `fingerprint` | what that contained; what is proved is about no other data |
 //!
 //! A row x, transformed, is predicted by its margin x·weights + bias: the positive class if that is at least 0, the
-//! negative class otherwise; for regression the margin is the prediction.
+//! negative class otherwise; for regression the margin is the prediction. Features without weights are left out of x
+//! before it is transformed.
 //!
 //! The file is written under another name first and then renamed, so it is there as a whole or not at all. Numbers are
 //! written so that reading gives back the same bits.
@@ -39,15 +41,19 @@ use crate::Error;
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
 
-/// The version written, and the only one read.
+/// The version of models with a weight for every feature.
 pub const VERSION: u32 = 1;
+
+/// The version of models whose indices say which features have weights. Programs that know only [`VERSION`] must not
+/// take such weights for those of the first features.
+pub const SPARSE_VERSION: u32 = 2;
 
 /// A trained model with all that is needed to use it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFile {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// [`VERSION`], or [`SPARSE_VERSION`] if there are indices.
     pub version: u32,
     /// The loss it minimises.
     pub loss: Loss,
@@ -55,9 +61,12 @@ pub struct ModelFile {
     pub lambda: f64,
     /// What predictions stand for.
     pub labels: Labels,
-    /// Number of features.
+    /// Number of features, as the user counts them.
     pub features: usize,
-    /// One per feature.
+    /// The features that have weights, counted from 0 and increasing; nothing if all have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indices: Option<Vec<u32>>,
+    /// One per feature that has one.
     pub weights: Vec<f64>,
     /// The constant term, if it has one.
     pub bias: Option<f64>,
@@ -123,8 +132,9 @@ impl ModelFile {
         if header.format != FORMAT {
             return Err(format!("its format is `{}`, not `{FORMAT}`", header.format));
         }
-        if header.version != VERSION {
-            return Err(format!("it has version {}, known is version {VERSION}", header.version));
+        if ![VERSION, SPARSE_VERSION].contains(&header.version) {
+            let known = format!("known are versions {VERSION} and {SPARSE_VERSION}");
+            return Err(format!("it has version {}, {known}", header.version));
         }
         let model: ModelFile = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         model.check()?;
@@ -132,14 +142,17 @@ impl ModelFile {
     }
 
     fn check(&self) -> Result<(), String> {
+        self.check_indices()?;
         let columns = self.transform.columns.as_ref();
+        let weighted = self.indices.as_ref().map_or(self.features, Vec::len);
         let counts = [
             ("weights", self.weights.len()),
-            ("means", columns.map_or(self.features, |columns| columns.mean.len())),
-            ("scales", columns.map_or(self.features, |columns| columns.scale.len())),
+            ("means", columns.map_or(weighted, |columns| columns.mean.len())),
+            ("scales", columns.map_or(weighted, |columns| columns.scale.len())),
         ];
-        if let Some((what, count)) = counts.iter().find(|(_, count)| *count != self.features) {
-            return Err(format!("it has {count} {what} for {} features", self.features));
+        if let Some((what, count)) = counts.iter().find(|(_, count)| *count != weighted) {
+            let what_for = if self.indices.is_some() { "indices" } else { "features" };
+            return Err(format!("it has {count} {what} for {weighted} {what_for}"));
         }
         if let Some(weight) = self.all_weights().iter().find(|weight| !weight.is_finite()) {
             return Err(format!("one of its weights is {weight}"));
@@ -152,9 +165,35 @@ impl ModelFile {
     }
 }
 
+impl ModelFile {
+    fn check_indices(&self) -> Result<(), String> {
+        match (&self.indices, self.version) {
+            (None, VERSION) => Ok(()),
+            (None, version) => Err(format!("it has version {version} but no indices")),
+            (Some(_), VERSION) => Err(format!("it has indices, which version {VERSION} does not have")),
+            (Some(indices), _) => {
+                if let Some(pair) = indices.windows(2).find(|pair| pair[0] >= pair[1]) {
+                    return Err(format!("its index {} follows {}", pair[1], pair[0]));
+                }
+                match indices.last() {
+                    Some(last) if *last as usize >= self.features => {
+                        Err(format!("its index {last} is beyond its {} features", self.features))
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sparse() -> ModelFile {
+        let indices = Some(vec![6, 99_999_999, 3_999_999_999]);
+        ModelFile { version: SPARSE_VERSION, features: 4_000_000_000, indices, ..model() }
+    }
 
     fn model() -> ModelFile {
         ModelFile {
@@ -164,6 +203,7 @@ mod tests {
             lambda: 1e-4,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             features: 3,
+            indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
             bias: Some(0.7),
             transform: Transform::default(),
@@ -177,7 +217,11 @@ mod tests {
     }
 
     fn problem(change: impl FnOnce(&mut serde_json::Value)) -> String {
-        let mut value = serde_json::to_value(model()).unwrap();
+        problem_of(&model(), change)
+    }
+
+    fn problem_of(model: &ModelFile, change: impl FnOnce(&mut serde_json::Value)) -> String {
+        let mut value = serde_json::to_value(model).unwrap();
         change(&mut value);
         ModelFile::parse(value.to_string().as_bytes()).unwrap_err()
     }
@@ -186,14 +230,16 @@ mod tests {
     fn what_is_written_is_read_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
-        model().write(&file).unwrap();
-        assert_eq!(ModelFile::read(&file).unwrap(), model());
+        for model in [sparse(), model()] {
+            model.write(&file).unwrap();
+            assert_eq!(ModelFile::read(&file).unwrap(), model);
+        }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left behind");
     }
 
     #[test]
     fn unusable_models_are_refused_with_the_reason() {
-        assert_eq!(problem(|m| m["version"] = 2.into()), "it has version 2, known is version 1");
+        assert_eq!(problem(|m| m["version"] = 3.into()), "it has version 3, known are versions 1 and 2");
         assert_eq!(problem(|m| m["format"] = "other".into()), "its format is `other`, not `hemingway-model`");
         assert_eq!(problem(|m| m["features"] = 4.into()), "it has 3 weights for 4 features");
         let columns = |mean: &[f32], scale: &[f32]| serde_json::json!({ "mean": mean, "scale": scale });
@@ -204,6 +250,22 @@ mod tests {
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));
+    }
+
+    #[test]
+    fn models_with_a_weight_for_every_feature_stay_as_they_were() {
+        let value = serde_json::to_value(model()).unwrap();
+        assert_eq!((&value["version"], value.get("indices")), (&1.into(), None));
+    }
+
+    #[test]
+    fn indices_that_make_no_sense_are_refused() {
+        let of_sparse = |change: fn(&mut serde_json::Value)| problem_of(&sparse(), change);
+        assert_eq!(of_sparse(|m| m["indices"] = vec![1, 2].into()), "it has 3 weights for 2 indices");
+        assert_eq!(of_sparse(|m| m["indices"] = vec![3, 3, 4].into()), "its index 3 follows 3");
+        assert_eq!(of_sparse(|m| m["features"] = 9.into()), "its index 3999999999 is beyond its 9 features");
+        assert_eq!(of_sparse(|m| m["version"] = 1.into()), "it has indices, which version 1 does not have");
+        assert_eq!(problem(|m| m["version"] = 2.into()), "it has version 2 but no indices");
     }
 
     #[test]

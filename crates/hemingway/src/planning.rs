@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::default_choice::{MPI, SIMULATED};
 use crate::memory::Memory;
+use crate::room::Room;
 use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
 
 /// So many rows are looked at.
@@ -30,8 +31,8 @@ const MEETING: Network =
 
 /// Looks at some rows of data whose size is known.
 pub(crate) fn look_at(data: &Dataset, size: &DatasetSummary, problem: &Problem) -> Glance {
-    let DatasetSummary { rows, features, nonzeros, .. } = *size;
-    Glance::seen(&Look::at(data, ROWS_TO_LOOK_AT), [rows, features, nonzeros], problem)
+    let size = [size.rows, size.columns(), size.nonzeros];
+    Glance::seen(&Look::at(data, ROWS_TO_LOOK_AT), size, problem)
 }
 
 /// The plan with its reasons.
@@ -81,6 +82,8 @@ pub(crate) struct Situation<'a> {
     pub algorithms: Option<&'a [String]>,
     /// What reading the data took, and on how many workers, where every number of workers has to read it.
     pub read: Option<(f64, usize)>,
+    /// The memory that may be used, if it is known.
+    pub room: Option<Room>,
 }
 
 impl Situation<'_> {
@@ -246,6 +249,7 @@ impl Situation<'_> {
     fn ways(&self, cluster: &Cluster) -> Result<(Ways, Vec<Rejected>), Error> {
         let workers = self.workers_to_choose(cluster)?;
         let (mut ways, mut rejected) = (Ways::default(), Vec::new());
+        let mut too_large: Option<(u64, String)> = None;
         let given = self.request.parameters.given();
         let error = self.request.requirement(&self.choice.stop).error;
         for entry in catalogue() {
@@ -257,21 +261,52 @@ impl Situation<'_> {
             let unsuited = prior::unsuited(&self.glance, name, error).filter(|_| !named);
             let unused = given.iter().find(|(parameter, _)| !entry.parameters.contains(parameter));
             let reason = unused.map(|(_, flag)| format!("it has no {flag}"));
-            let here = || workers.iter().flat_map(|&workers| self.ways_on(name, workers));
-            let reason = match (reason, unsuited) {
+            let mut lacking = None;
+            let here: Vec<Way> = (workers.iter().flat_map(|&workers| self.ways_on(name, workers)))
+                .filter(|way| {
+                    let lacks = self.lacking(way);
+                    let fits = lacks.is_none();
+                    lacking = lacks.into_iter().chain(lacking.take()).min_by_key(|(bytes, _)| *bytes);
+                    fits
+                })
+                .collect();
+            let reason = match (reason, unsuited, lacking) {
+                (None, _, Some(least)) if here.is_empty() => {
+                    rejected
+                        .push(Rejected { name: name.to_owned(), reason: format!("it needs {}", least.1) });
+                    too_large = too_large.into_iter().chain([least]).min_by_key(|(bytes, _)| *bytes);
+                    continue;
+                }
+                (reason, unsuited, _) => (reason, unsuited),
+            };
+            let reason = match reason {
                 (None, None) => {
-                    ways.whole.extend(here());
+                    ways.whole.extend(here);
                     continue;
                 }
                 (None, Some(unsuited)) if prior::leads(&self.glance, name) => {
-                    ways.leads.extend(here());
+                    ways.leads.extend(here);
                     format!("{unsuited}; it may only lead, for another to end the run")
                 }
                 (reason, unsuited) => unsuited.or(reason).unwrap_or_default(),
             };
             rejected.push(Rejected { name: name.to_owned(), reason });
         }
-        Ok((ways, rejected))
+        match too_large {
+            Some((_, needs)) if ways.whole.is_empty() => {
+                Err(hemingway_train::Error::Memory(format!("this run needs {needs}")).into())
+            }
+            _ => Ok((ways, rejected)),
+        }
+    }
+
+    /// How much memory a way needs if there is not so much, and the same in words.
+    fn lacking(&self, way: &Way) -> Option<(u64, String)> {
+        let mut choice = self.choice.clone();
+        choice.go(way, self.data.rows, self.request.parameters);
+        let problem =
+            Problem { bias: self.request.bias, ..Problem::new(self.request.loss, self.request.lambda).ok()? };
+        self.room?.lacking(&choice, self.data, &problem)
     }
 
     fn is_asked_for(&self, name: &str) -> bool {

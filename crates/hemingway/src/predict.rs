@@ -1,6 +1,6 @@
 //! Applies a model to data.
 
-use hemingway_data::{Labels, LoadOptions, load_counting};
+use hemingway_data::{Labels, LoadOptions, MemoryLimit, load_counting};
 
 use hemingway_train::Quality;
 
@@ -36,6 +36,8 @@ impl Predictions {
 pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, Error> {
     let options = LoadOptions {
         columns: Some(model.features),
+        used: model.indices.clone(),
+        memory_limit: Some(MemoryLimit::new(None, 1).bytes),
         labels: Some(model.labels.clone()),
         regression: model.labels == Labels::Numbers,
         ..load_options(request)?

@@ -4,22 +4,28 @@ use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{
-    Dataset, Fingerprint, LabelColumn, LoadOptions, Loaded, Transform, load, load_counting,
+    Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit, Transform, load,
+    load_counting,
 };
 use hemingway_plan::Glance;
 use hemingway_train::protocol::Source;
-use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads};
+use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
 use crate::place::check_writable;
 use crate::planning::look_at;
 use crate::ranks::{Ranks, Setup};
+use crate::room::{Room, limit};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
 
 /// All that a run needs.
 pub(crate) struct Ready {
     pub problem: Problem,
     pub summary: DatasetSummary,
+    /// The features that have weights.
+    pub features: Features,
+    /// The memory that training may use; unknown of ranks that do not tell.
+    pub room: Option<Room>,
     pub transform: Transform,
     pub test: Option<Loaded>,
     /// Reading the data.
@@ -31,7 +37,13 @@ pub(crate) struct Ready {
 impl Ready {
     /// All of it but the test data.
     pub(crate) fn without_test(&self) -> Ready {
-        Ready { summary: self.summary.clone(), transform: self.transform.clone(), test: None, ..*self }
+        let (summary, features) = (self.summary.clone(), self.features.clone());
+        Ready { summary, features, transform: self.transform.clone(), test: None, ..*self }
+    }
+
+    /// Refuses a choice whose vectors do not fit into the memory.
+    pub(crate) fn check_room(&self, choice: &Choice) -> Result<(), Error> {
+        self.room.map_or(Ok(()), |room| room.check(choice, &self.summary, &self.problem))
     }
 }
 
@@ -63,9 +75,8 @@ impl Means {
                 Some((glance, begun.elapsed().as_secs_f64()))
             }
             Means::Ranks { started, .. } => {
-                let DatasetSummary { rows, features, nonzeros, .. } = ready.summary;
-                let glance =
-                    Glance::seen(started.loaded.look.as_ref()?, [rows, features, nonzeros], &ready.problem);
+                let size = [ready.summary.rows, ready.summary.columns(), ready.summary.nonzeros];
+                let glance = Glance::seen(started.loaded.look.as_ref()?, size, &ready.problem);
                 Some((glance, started.loaded.look_seconds))
             }
         }
@@ -108,14 +119,15 @@ pub(crate) fn prepare(
 }
 
 /// What one look at the data of a request shows.
-pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance), Error> {
+pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance, Room), Error> {
     request.check_labels()?;
     let problem = problem(request)?;
-    let mut data = load(&request.data.spec, &train_options(request)?)?;
+    let limit = limit(request);
+    let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
     Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
     let summary = DatasetSummary::of(&data);
     let glance = look_at(&data, &summary, &problem);
-    Ok((summary, glance))
+    Ok((summary, glance, Room::here(limit, [&data])))
 }
 
 /// What the data of a request contains now, read for this alone.
@@ -126,14 +138,17 @@ pub(crate) fn source_fingerprint(request: &TrainRequest) -> Result<Fingerprint, 
 fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
-    let mut data = load(&request.data.spec, &train_options(request)?)?;
+    let limit = limit(request);
+    let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
     let source = data.fingerprint;
     if request.data.fraction < 1.0 {
+        check_sample(request, &data, &limit)?;
         data = data.sample(request.data.fraction, request.seed);
     }
     check_workers(choice.workers, &data)?;
     let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
-    let mut test = load_test(request, &summary)?;
+    let left = limit.bytes.saturating_sub(data_bytes(&data));
+    let mut test = load_test(request, &summary, &data.features, left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
@@ -141,10 +156,13 @@ fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Re
     transform.apply(&mut data);
     summary.fingerprint = Some(data.fingerprint);
     if let Some(test) = &mut test {
+        check_centred(&transform, &test.dataset, left)?;
         transform.apply(&mut test.dataset);
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
-    let ready = Ready { problem, summary, transform, test, load_seconds, transform_seconds };
+    let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
+    let features = data.features.clone();
+    let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
     Ok((ready, Means::Here { engine, data }))
 }
 
@@ -162,19 +180,25 @@ fn have_it_read(
         name: request.data.spec.clone(),
         rows: loaded.rows,
         features: loaded.features,
+        occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
     };
+    let features = Features { count: loaded.features, used: loaded.used };
     let begin = Instant::now();
-    let mut test = load_test(request, &summary)?;
+    let left = limit(request).bytes;
+    let mut test = load_test(request, &summary, &features, left)?;
     if let Some(test) = &mut test {
+        check_centred(&loaded.transform, &test.dataset, left)?;
         loaded.transform.apply(&mut test.dataset);
     }
     let ready = Ready {
         problem,
         summary,
+        features,
+        room: loaded.room.map(Room::on_ranks),
         transform: loaded.transform,
         test,
         load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
@@ -187,7 +211,8 @@ fn have_it_read(
 pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Setup, Error> {
     let source = Source {
         spec: request.data.spec.clone(),
-        options: train_options(request)?,
+        // Each rank finds out for itself what its machine has.
+        options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request)? },
         normalise_rows: request.data.normalise_rows,
         standardise: request.data.standardise,
     };
@@ -210,11 +235,48 @@ fn train_options(request: &TrainRequest) -> Result<LoadOptions, Error> {
     if options.label == LabelColumn::Absent { Err(Error::Unlabelled) } else { Ok(options) }
 }
 
-/// Test data takes its dimension and its classes from the training data.
-fn load_test(request: &TrainRequest, training: &DatasetSummary) -> Result<Option<Loaded>, Error> {
+fn within(bytes: u64, options: LoadOptions) -> LoadOptions {
+    LoadOptions { memory_limit: Some(bytes), ..options }
+}
+
+/// While a sample is taken both are there.
+fn check_sample(request: &TrainRequest, data: &Dataset, limit: &MemoryLimit) -> Result<(), Error> {
+    let bytes = (data_bytes(data) as f64 * (1.0 + request.data.fraction)) as u64;
+    check_bytes(&data.name, "the data and a sample of it take", bytes, limit.bytes)
+}
+
+/// Test data that is centred becomes dense.
+fn check_centred(transform: &Transform, test: &Dataset, limit: u64) -> Result<(), Error> {
+    let centred = transform.columns.iter().flat_map(|columns| &columns.mean).any(|mean| *mean != 0.0);
+    match &test.matrix {
+        Matrix::Sparse(sparse) if centred => {
+            let values = (sparse.rows() as u64).saturating_mul(4 * sparse.columns() as u64);
+            check_bytes(&test.name, "its rows, made dense by --standardise, take", values, limit)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_bytes(file: &str, what: &str, bytes: u64, limit: u64) -> Result<(), Error> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    let (file, what) = (file.to_owned(), what.to_owned());
+    Err(hemingway_data::Error::OverLimit { file, what, bytes, limit }.into())
+}
+
+/// Test data takes its features and its classes from the training data.
+fn load_test(
+    request: &TrainRequest,
+    training: &DatasetSummary,
+    features: &Features,
+    limit: u64,
+) -> Result<Option<Loaded>, Error> {
     let Some(spec) = &request.test else { return Ok(None) };
     let options = LoadOptions {
-        columns: Some(training.features),
+        columns: Some(features.count),
+        used: features.used.clone(),
+        memory_limit: Some(limit),
         labels: Some(training.labels.clone()),
         positive: None,
         ..train_options(request)?

@@ -127,8 +127,11 @@ pub struct DatasetSummary {
     pub name: String,
     /// Number of examples.
     pub rows: usize,
-    /// Number of features.
+    /// Number of features, as the user counts them.
     pub features: usize,
+    /// Features that occur, where those that do not are left out of training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurring: Option<usize>,
     /// Number of values that are not zero.
     pub nonzeros: usize,
     /// What the targets stand for.
@@ -147,7 +150,8 @@ impl DatasetSummary {
         DatasetSummary {
             name: data.name.clone(),
             rows: data.matrix.rows(),
-            features: data.matrix.columns(),
+            features: data.features.count,
+            occurring: data.features.used.as_ref().map(Vec::len),
             nonzeros: data.matrix.nonzeros(),
             labels: data.labels.clone(),
             fingerprint: Some(data.fingerprint),
@@ -167,8 +171,14 @@ impl DatasetSummary {
         }
     }
 
+    /// The features that have weights.
+    pub fn columns(&self) -> usize {
+        self.occurring.unwrap_or(self.features)
+    }
+
     /// Its size in words.
     pub fn size(&self) -> String {
-        format!("{} rows, {} features and {} non-zeros", self.rows, self.features, self.nonzeros)
+        let occurring = self.occurring.map_or_else(String::new, |count| format!(" ({count} of which occur)"));
+        format!("{} rows, {} features{occurring} and {} non-zeros", self.rows, self.features, self.nonzeros)
     }
 }

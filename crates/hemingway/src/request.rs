@@ -47,6 +47,8 @@ pub struct TrainRequest {
     pub checkpoint_every: Seconds,
     /// Where the model goes, if not beside the store.
     pub model: Option<PathBuf>,
+    /// Bytes of memory that may be used on each machine; most of what it has available if not given.
+    pub memory_limit: Option<u64>,
 }
 
 /// What the planner is told, where algorithm or workers are left open.
@@ -118,13 +120,15 @@ pub struct DataRequest {
     pub fraction: f64,
 }
 
-/// What may be different when a run is resumed: when to end, and where the model goes.
+/// What may be different when a run is resumed: when to end, where the model goes, and how much memory may be used.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
     /// New goals and limits, in place of all the old ones unless empty.
     pub stop: StopRules,
     /// Another place for the model.
     pub model: Option<PathBuf>,
+    /// Another limit of memory.
+    pub memory_limit: Option<u64>,
 }
 
 impl Default for TrainRequest {
@@ -147,6 +151,7 @@ impl Default for TrainRequest {
             seed: 0,
             checkpoint_every: Seconds(5.0),
             model: None,
+            memory_limit: None,
         }
     }
 }
@@ -186,6 +191,7 @@ impl TrainRequest {
         if let Some(model) = &changes.model {
             self.model = Some(absolute(model));
         }
+        self.memory_limit = changes.memory_limit.or(self.memory_limit);
         self
     }
 

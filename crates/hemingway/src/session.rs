@@ -19,8 +19,8 @@ use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
 use crate::{
-    Changes, Choice, Closer, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Straggler,
-    Switched, TrainReport, TrainRequest, VERSION,
+    Changes, Choice, Closer, Error, Explanation, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun,
+    Straggler, Switched, TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -70,6 +70,7 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, means) = prepare(&request, &choice, None)?;
     let course = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
+    ready.check_room(&choice)?;
     if let Some(explanation) = &choice.explanation {
         (watch.observe)(Progress::Planned(explanation));
     }
@@ -106,6 +107,7 @@ fn plan(
         workers: workers.as_deref(),
         algorithms: None,
         read: means.read(),
+        room: ready.room,
     };
     let mut planning = situation().plan()?;
     planning.explanation.overhead_seconds += looked;
@@ -136,6 +138,7 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
     let from = store.checkpoint(&run)?;
     let (ready, means) = prepare(&request, &choice, from.as_ref())?;
     check_same_data(&run, &ready)?;
+    ready.check_room(&choice)?;
 
     store.claim_run(&run, &request, &choice)?;
     store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
@@ -169,7 +172,9 @@ fn follow_again(
     let adapt = may_adapt(request, choice);
     let (rows, data, named) = (ready.summary.rows, &ready.summary, means.workers());
     let (workers, read) = (named.as_deref(), means.read());
-    let situation = Situation { request, choice, data, glance, store: None, workers, algorithms: None, read };
+    let room = ready.room;
+    let situation =
+        Situation { request, choice, data, glance, store: None, workers, algorithms: None, read, room };
     let way = choice.way(rows);
     let navigator = situation.go_on(&way)?;
     let course = Course::of(navigator, request.requirement(&choice.stop), way, adapt, None);
@@ -531,15 +536,16 @@ impl<'a> Task<'a> {
     }
 
     fn model(&self, outcome: &Run) -> ModelFile {
-        let features = self.ready.summary.features;
-        let (weights, bias) = outcome.model.weights.split_at(features);
+        let features = &self.ready.features;
+        let (weights, bias) = outcome.model.weights.split_at(features.columns());
         ModelFile {
             format: FORMAT.to_owned(),
-            version: VERSION,
+            version: if features.used.is_some() { SPARSE_VERSION } else { VERSION },
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
-            features,
+            features: features.count,
+            indices: features.used.clone(),
             weights: weights.to_vec(),
             bias: bias.first().copied(),
             transform: self.ready.transform.clone(),

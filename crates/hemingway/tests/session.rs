@@ -166,8 +166,11 @@ fn resuming_can_ask_for_more_and_move_the_model() {
     let place = in_folder(&folder);
     let first = watched(&place, request(1e-2), |_, _| {}).unwrap();
     let model: PathBuf = folder.path().join("better.json");
-    let changes =
-        Changes { stop: StopRules { error: Some(1e-4), ..Default::default() }, model: Some(model.clone()) };
+    let changes = Changes {
+        stop: StopRules { error: Some(1e-4), ..Default::default() },
+        model: Some(model.clone()),
+        memory_limit: None,
+    };
     let interrupt = AtomicBool::new(false);
     let mut watch = Watch { interrupt: &interrupt, observe: &mut |_| {} };
     let second = resume(&first.run, &changes, &place, &mut watch).unwrap();

@@ -15,6 +15,7 @@ fn dataset() -> DatasetSummary {
         name: "some data".into(),
         rows: 10,
         features: 3,
+        occurring: None,
         nonzeros: 20,
         labels,
         fingerprint: None,

@@ -28,7 +28,7 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
 
 fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
     let data = &run.dataset;
-    let size = format!("{} rows, {} features", words::count(data.rows), words::count(data.features));
+    let size = format!("{} rows, {}", words::count(data.rows), words::features(data));
     let workers = words::counted(run.choice.workers, "worker");
     let bias = if run.request.bias { ", bias" } else { "" };
     vec![

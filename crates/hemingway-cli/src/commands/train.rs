@@ -103,6 +103,7 @@ pub fn problem(problem: Problem) -> TrainRequest {
         },
         lambda: problem.lambda,
         bias: problem.bias,
+        memory_limit: problem.memory_limit,
         ..defaults
     }
 }
@@ -113,7 +114,8 @@ pub fn ranks(ranks: Ranks) -> RanksRequest {
 }
 
 fn changes(arguments: Train) -> Changes {
-    Changes { stop: stop_rules(&arguments.stop), model: arguments.model }
+    let memory_limit = arguments.problem.memory_limit;
+    Changes { stop: stop_rules(&arguments.stop), model: arguments.model, memory_limit }
 }
 
 /// What counts where something is left open.

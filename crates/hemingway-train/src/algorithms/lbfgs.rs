@@ -21,7 +21,7 @@ pub struct Lbfgs {
     pub memory: Option<usize>,
 }
 
-const DEFAULT_MEMORY: usize = 10;
+pub(super) const DEFAULT_MEMORY: usize = 10;
 
 impl Algorithm for Lbfgs {
     fn name(&self) -> &'static str {

@@ -18,6 +18,7 @@ mod sgd;
 mod step_size;
 mod vain;
 
+use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Parameters};
 
 pub use cocoa::Cocoa;
@@ -39,19 +40,21 @@ pub struct Entry {
     pub reference: &'static str,
     /// The hyperparameters it takes, by their names in [`Parameters`].
     pub parameters: &'static [&'static str],
+    /// What one worker of it holds in memory.
+    pub vectors: Vectors,
     build: fn(&Parameters) -> Box<dyn Algorithm>,
 }
 
 /// Every algorithm there is.
 #[rustfmt::skip]
 static CATALOGUE: [Entry; 7] = [
-    Entry { name: "cocoa", summary: "local dual coordinate ascent, averaged; on one worker plain SDCA", reference: "Jaggi et al. 2014", parameters: &["local_steps"], build: |given| Box::new(Cocoa { local_steps: given.local_steps }) },
-    Entry { name: "cocoa-plus", summary: "local dual coordinate ascent, added; scales better on smooth losses", reference: "Ma et al. 2015", parameters: &["local_steps"], build: |given| Box::new(CocoaPlus { local_steps: given.local_steps }) },
-    Entry { name: "gradient-descent", summary: "whole gradient, fixed step; the same on any number of workers", reference: "Cauchy 1847", parameters: &["step_size"], build: |given| Box::new(GradientDescent { step_size: given.step_size }) },
-    Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], build: |given| Box::new(Lbfgs { memory: given.memory }) },
-    Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
-    Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
-    Entry { name: "newton", summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method", reference: "Newton 1669", parameters: &[], build: |_| Box::new(Newton) },
+    Entry { name: "cocoa", summary: "local dual coordinate ascent, averaged; on one worker plain SDCA", reference: "Jaggi et al. 2014", parameters: &["local_steps"], vectors: Vectors { weights: 4.0, rows: 6.0, saved_weights: 1.0, saved_rows: 2.0, leaves: Leaves::Duals, ..Vectors::NONE }, build: |given| Box::new(Cocoa { local_steps: given.local_steps }) },
+    Entry { name: "cocoa-plus", summary: "local dual coordinate ascent, added; scales better on smooth losses", reference: "Ma et al. 2015", parameters: &["local_steps"], vectors: Vectors { weights: 4.0, rows: 5.0, saved_weights: 1.0, saved_rows: 2.0, leaves: Leaves::Duals, ..Vectors::NONE }, build: |given| Box::new(CocoaPlus { local_steps: given.local_steps }) },
+    Entry { name: "gradient-descent", summary: "whole gradient, fixed step; the same on any number of workers", reference: "Cauchy 1847", parameters: &["step_size"], vectors: Vectors { weights: 5.0, rows: 3.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |given| Box::new(GradientDescent { step_size: given.step_size }) },
+    Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], vectors: Vectors { weights: 8.0, rows: 3.0, pairs: lbfgs::DEFAULT_MEMORY, saved_rows: 1.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |given| Box::new(Lbfgs { memory: given.memory }) },
+    Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE }, build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
+    Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE }, build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
+    Entry { name: "newton", summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method", reference: "Newton 1669", parameters: &[], vectors: Vectors { weights: 9.0, rows: 4.0, squares: 3.0, saved_rows: 1.0, hinge_rows: 12.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |_| Box::new(Newton) },
 ];
 
 /// Every algorithm, by name.

@@ -75,7 +75,7 @@ fn run_workers<T: Transport>(
 }
 
 /// Enough for the shallow calls of a solver, small enough for a thousand threads.
-const STACK_BYTES: usize = 1 << 20;
+pub(crate) const STACK_BYTES: usize = 1 << 20;
 
 /// Breaks the meeting up when its worker leaves early, by error or by panic.
 struct BreakUp<'a>(&'a Meeting);
