@@ -52,6 +52,7 @@ mod reproduce;
 mod request;
 mod session;
 mod store;
+mod target;
 
 pub use calibrate::calibrate_cluster;
 pub use course::Switched;
@@ -73,7 +74,7 @@ pub use report::{DatasetSummary, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
-pub use store::{Status, Store, StoredRun};
+pub use store::{Keep, Purpose, Removed, Repaired, Status, Store, StoredRun};
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};

@@ -7,9 +7,10 @@
 use hemingway_train::{Scoring, Stop, StopRules};
 use serde::{Deserialize, Serialize};
 
+use crate::session::train_for;
 use crate::{
-    Changes, Error, Place, Progress, Status, Store, StoredRun, TrainReport, TrainRequest, Watch, choose,
-    resume, train,
+    Changes, Error, Place, Progress, Purpose, Status, Store, StoredRun, TrainReport, TrainRequest, Watch,
+    choose, resume,
 };
 
 /// One run to make.
@@ -173,10 +174,10 @@ impl Experiment {
         let made = match earlier {
             Earlier::Whole(report) => return Ok(Measured::Known(report)),
             Earlier::Part(run) => {
-                let changes = Changes { stop: request.stop, model: None };
+                let changes = Changes { stop: request.stop, ..Changes::default() };
                 resume(&run, &changes, place, &mut watch)
             }
-            Earlier::Nothing => train(request, place, &mut watch),
+            Earlier::Nothing => train_for(Purpose::Experiment, request, place, &mut watch),
         };
         match made {
             Ok(report) => Ok(Measured::Made(Box::new(report))),

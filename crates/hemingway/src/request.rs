@@ -123,6 +123,8 @@ pub struct Changes {
     pub stop: StopRules,
     /// Another place for the model.
     pub model: Option<PathBuf>,
+    /// Whether to take the run over from a process on another machine, where nobody can see whether it still works on it.
+    pub take_over: bool,
 }
 
 impl Default for TrainRequest {

@@ -18,9 +18,10 @@ use crate::default_choice::{SIMULATED, choose};
 use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
+use crate::store::Recorder;
 use crate::{
-    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, Store, StoredRun, Switched, TrainReport,
-    TrainRequest, VERSION,
+    Changes, Choice, Error, Explanation, FORMAT, ModelFile, Place, Purpose, Store, StoredRun, Switched,
+    TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -58,14 +59,26 @@ pub enum Progress<'a> {
 
 /// Trains a model and records the run.
 pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
+    train_for(Purpose::Train, request, place, watch)
+}
+
+/// The same, for what purpose.
+pub(crate) fn train_for(
+    purpose: Purpose,
+    request: TrainRequest,
+    place: &Place,
+    watch: &mut Watch,
+) -> Result<TrainReport, Error> {
     let request = request.with_absolute_paths();
     place.check()?;
+    place.check_model(&request)?;
     let store = Store::open_if_there(place)?;
     let mut choice = choose(&request)?;
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, means) = prepare(&request, &choice, None)?;
     let course = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
+    warn_of_damage(store.as_ref(), watch);
     if let Some(explanation) = &choice.explanation {
         (watch.observe)(Progress::Planned(explanation));
     }
@@ -74,7 +87,7 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     if let Some(machine) = measured {
         store.save_calibration(&machine)?;
     }
-    let run = store.create_run(&request, &choice, &ready.summary)?;
+    let run = store.create_run(&request, &choice, &ready.summary, purpose)?;
     let task = Task::new(place, &store, &run, &request, choice, ready, course);
     task.carry_out(means, None, watch)
 }
@@ -124,20 +137,54 @@ fn plan(
 /// Goes on with a run that was interrupted, or that should go further than it did.
 pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
     let store = Store::open_existing(place)?;
-    let run = store.run(run)?;
-    run.check_idle()?;
-    let request = run.request.clone().with(changes);
-    let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
-    (watch.observe)(Progress::Loading(&request.data.spec));
-    let from = store.checkpoint(&run)?;
-    let (ready, means) = prepare(&request, &choice, from.as_ref())?;
-    check_same_data(&run, &ready)?;
-
-    store.claim_run(&run, &request, &choice)?;
-    store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
-    let course = follow_again(&request, &choice, &ready, &means)?;
+    let before = store.run(run)?;
+    // Claimed before anything is read of it, so that nobody else goes on with it meanwhile.
+    let run = store.claim_run(&before, changes.take_over)?;
+    let again = prepare_again(place, &store, &run, changes, watch).and_then(|again| {
+        let round = again.from.as_ref().map_or(0, |from| from.round);
+        store.go_on(&run, &again.request, &again.choice, round)?;
+        Ok(again)
+    });
+    let Again { request, choice, ready, means, from, course } = again.inspect_err(|_| {
+        // If the store is what failed, this fails too, and the claim ends with this process.
+        let _ = store.release_run(&run, &before);
+    })?;
     let task = Task::new(place, &store, &run, &request, choice, ready, course);
     task.carry_out(means, from, watch)
+}
+
+/// All that a run needs to go on.
+struct Again {
+    request: TrainRequest,
+    choice: Choice,
+    ready: Ready,
+    means: Means,
+    from: Option<Checkpoint>,
+    course: Option<Course>,
+}
+
+fn prepare_again(
+    place: &Place,
+    store: &Store,
+    run: &StoredRun,
+    changes: &Changes,
+    watch: &mut Watch,
+) -> Result<Again, Error> {
+    let request = run.request.clone().with(changes);
+    place.check_model(&request)?;
+    let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
+    (watch.observe)(Progress::Loading(&request.data.spec));
+    let from = store.checkpoint(run)?;
+    let (ready, means) = prepare(&request, &choice, from.as_ref())?;
+    check_same_data(run, &ready)?;
+    let course = follow_again(&request, &choice, &ready, &means)?;
+    Ok(Again { request, choice, ready, means, from, course })
+}
+
+/// Says what of the store could not be read.
+fn warn_of_damage(store: Option<&Store>, watch: &mut Watch) {
+    let warnings = store.map_or_else(Vec::new, Store::warnings);
+    warnings.iter().for_each(|warning| (watch.observe)(Progress::Noticed(warning)));
 }
 
 /// How far an objective is from its goal, in errors, is not known while it runs; and where a goal cannot be reached, no
@@ -197,7 +244,7 @@ fn check_same_data(run: &StoredRun, ready: &Ready) -> Result<(), Error> {
 /// A run that has been recorded and is about to be trained.
 struct Task<'a> {
     place: &'a Place,
-    store: &'a Store,
+    recorder: Recorder<'a>,
     run: &'a StoredRun,
     request: &'a TrainRequest,
     choice: Choice,
@@ -225,7 +272,8 @@ impl<'a> Task<'a> {
         ready: Ready,
         course: Option<Course>,
     ) -> Task<'a> {
-        Task { place, store, run, request, choice, ready, course, bill: Bill::default() }
+        let recorder = Recorder::new(store, run);
+        Task { place, recorder, run, request, choice, ready, course, bill: Bill::default() }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -237,11 +285,13 @@ impl<'a> Task<'a> {
     ) -> Result<TrainReport, Error> {
         (watch.observe)(Progress::Started(self.run));
         let result = self.train(means, from, watch).and_then(|outcome| self.save(&outcome));
-        if let Err(error) = &result {
-            // If the store is what failed, this fails too; the first error is the one to report.
-            let _ = self.store.fail_run(self.run, &error.to_string());
+        match result {
+            Ok(report) => self.close(report),
+            Err(error) => {
+                self.recorder.fail(&error.to_string());
+                Err(error)
+            }
         }
-        result
     }
 
     fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
@@ -286,7 +336,7 @@ impl<'a> Task<'a> {
             self.choice.go(&switched.to, self.ready.summary.rows, self.request.parameters);
             (watch.observe)(Progress::Switched(&switched));
             self.choice.switches.push(switched);
-            self.store.change_choice(self.run, &self.choice)?;
+            notice(self.recorder.choice(&self.choice)?, watch.observe);
             from = Some(checkpoint);
         }
     }
@@ -377,8 +427,9 @@ impl<'a> Task<'a> {
                 course.stay();
             }
             setup = setup.with_stages(vec![self.choice.stage(self.stop())]);
-            from = self.store.checkpoint(self.run)?;
-            self.store.forget_points_after(self.run, from.as_ref().map_or(0, |from| from.round))?;
+            let note;
+            (from, note) = self.recorder.begin_again()?;
+            notice(note, watch.observe);
             (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers });
             started = setup.start(from.as_ref());
         }
@@ -433,7 +484,7 @@ impl<'a> Task<'a> {
     fn record(&mut self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         match event {
             Event::Point(point) => {
-                self.store.add_point(self.run, point)?;
+                notice(self.recorder.point(point)?, observe);
                 observe(Progress::Point(point));
                 if let Some(course) = &mut self.course {
                     let told = course.notes.len();
@@ -446,7 +497,8 @@ impl<'a> Task<'a> {
                 if let Some(course) = self.course.as_mut().filter(|_| checkpoint.is_handed_over()) {
                     course.handed = Some(checkpoint.clone());
                 }
-                self.store.save_checkpoint(self.run, checkpoint)
+                notice(self.recorder.checkpoint(checkpoint)?, observe);
+                Ok(())
             }
         }
     }
@@ -457,8 +509,13 @@ impl<'a> Task<'a> {
             self.place.make_model_folder(&report.model)?;
         }
         self.model(&outcome.run).write(&report.model)?;
-        self.store.finish_run(self.run, &report)?;
         Ok(report)
+    }
+
+    /// Closes the run with its report. What cannot be recorded does not take the model away.
+    fn close(self, report: TrainReport) -> Result<TrainReport, Error> {
+        let unrecorded = self.recorder.finish(&report)?;
+        Ok(TrainReport { unrecorded, ..report })
     }
 
     fn model(&self, outcome: &Run) -> ModelFile {
@@ -532,6 +589,7 @@ impl<'a> Task<'a> {
             goal_reached: outcome.stop.is_goal(&self.choice.stop) && self.is_in_time(outcome),
             price: self.bill.paid(),
             switches: self.choice.switches.clone(),
+            unrecorded: None,
             plan: explained.and_then(|explained| explained.decision.plan.clone()),
             path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
             alternatives: explained
@@ -586,6 +644,13 @@ impl Bill {
 const IN_TIME: f64 = 0.99;
 /// A deadline that is missed by less than this share of it was kept, for those who look at a clock.
 const PUNCTUAL: f64 = 0.05;
+
+/// Says what the user should know, if there is anything.
+fn notice(note: Option<String>, observe: &mut dyn FnMut(Progress)) {
+    if let Some(note) = note {
+        observe(Progress::Noticed(&note));
+    }
+}
 
 /// Sends the library's own error through training and back.
 fn refuse(error: Error) -> hemingway_train::Error {

@@ -10,7 +10,7 @@ use hemingway::{
 use crate::arguments::{Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Stop, Train};
 use crate::progress::Follower;
 use crate::summary::summary;
-use crate::{interrupt, output, plan};
+use crate::{failure, interrupt, output, plan};
 
 /// The run ended before what was asked for was reached.
 pub const BEFORE_THE_GOAL: u8 = 3;
@@ -22,6 +22,9 @@ pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
         output::json(&serde_json::to_value(&report)?)?;
     } else {
         output::text(&summary(&report))?;
+    }
+    if let Some(what) = report.unrecorded {
+        return Err(failure::unrecorded(&what, &report.run, &report.model));
     }
     Ok(if report.goal_reached { ExitCode::SUCCESS } else { ExitCode::from(BEFORE_THE_GOAL) })
 }
@@ -103,7 +106,7 @@ pub fn ranks(ranks: Ranks) -> RanksRequest {
 }
 
 fn changes(arguments: Train) -> Changes {
-    Changes { stop: stop_rules(&arguments.stop), model: arguments.model }
+    Changes { stop: stop_rules(&arguments.stop), model: arguments.model, take_over: arguments.take_over }
 }
 
 /// What counts where something is left open.
