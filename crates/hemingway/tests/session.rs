@@ -219,9 +219,9 @@ fn the_state_of_an_ended_run_is_small_and_can_be_gone_on_from() {
         let whole = matches!((algorithm, loss), ("l-bfgs", _) | ("newton", Loss::Hinge));
         assert_eq!(state.is_handed_over(), !whole, "{algorithm} keeps what it cannot go on without");
         let sqlite = rusqlite::Connection::open(place.store()).unwrap();
-        let kept: usize =
+        let kept: u32 =
             sqlite.query_row("SELECT length(state) FROM checkpoints", [], |row| row.get(0)).unwrap();
-        assert!(kept < state.to_bytes().len(), "{algorithm}: {kept}");
+        assert!((kept as usize) < state.to_bytes().len(), "{algorithm}: {kept}");
         let second = go_on(&place, "last", &to_error(1e-6)).unwrap();
         assert!(second.rounds > first.rounds && second.certified_error.unwrap() <= 1e-6, "{algorithm}");
         let states: i64 = sqlite.query_row("SELECT count(*) FROM checkpoints", [], |row| row.get(0)).unwrap();

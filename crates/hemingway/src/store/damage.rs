@@ -73,6 +73,10 @@ pub(super) fn value<T: FromSql>(row: &Row, column: &str) -> Result<T, Problem> {
 /// A column that holds plain data as JSON.
 pub(super) fn parsed<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T, Problem> {
     let text: String = value(row, column)?;
+    // Fields in their order would be read, too, and an empty list as all defaults.
+    if !text.trim_start().starts_with('{') {
+        return Err(Problem::new(format!("its {column} is damaged (it is no JSON object)")));
+    }
     serde_json::from_str(&text).map_err(|error| {
         let problem = error.to_string();
         let newer = error.is_data() && problem.starts_with("unknown variant");

@@ -78,7 +78,8 @@ impl<'a> Recorder<'a> {
     /// Closes the run with what went wrong. If the store is what failed, this fails too; the first error is the one to
     /// report.
     pub(crate) fn fail(self, failure: &str) {
-        let _ = self.store.fail_with(self.run, &self.waiting, failure);
+        let recorded = self.store.fail_with(self.run, &self.waiting, failure);
+        let _ = recorded.or_else(|_| self.store.fail_run(self.run, failure));
     }
 
     fn record(&mut self, entry: Entry) -> Result<Option<String>, Error> {
