@@ -2,11 +2,12 @@
 //!
 //! A file, or nothing yet: written beside it under a name that nobody can guess, then renamed, so it is there as a
 //! whole or not at all. A symbolic link: the same at its end, and the link stays. A pipe or a device: written to as it
-//! is. A file behind `/proc`, which is how `/dev/stdout` and `/dev/fd/3` look, is open already under another name, so
-//! it is written to as it is, too.
+//! is. A file behind `/proc` or `/dev/fd`, which is how `/dev/stdout` looks, is open already, perhaps with something in
+//! it, so it is written to where it stands.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -37,8 +38,10 @@ impl Target {
             Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"))
         } else if there.is_socket() {
             Err(io::Error::new(io::ErrorKind::Unsupported, "it is a socket"))
-        } else if there.is_file() && !end.starts_with("/proc") {
+        } else if there.is_file() && !is_open(&end) {
             Ok(Target::Whole(end))
+        } else if is_open(&end) {
+            Ok(Target::Stream(end))
         } else {
             Ok(Target::Stream(file.to_path_buf()))
         }
@@ -61,20 +64,32 @@ impl Target {
     pub(crate) fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         match self {
             Target::Whole(file) => write_whole(file, content),
-            Target::Stream(file) => {
-                let mut stream = OpenOptions::new().write(true).open(file)?;
-                content(&mut stream)
-            }
+            Target::Stream(file) => content(&mut open(file)?),
         }
     }
 }
 
-/// The end of a chain of links; a path behind `/proc` is not followed further.
+/// Opens something that is there. What this process prints to goes on from where it stands.
+fn open(file: &Path) -> io::Result<File> {
+    let descriptor = file.strip_prefix("/proc/self/fd").or_else(|_| file.strip_prefix("/dev/fd"));
+    match descriptor.ok().and_then(Path::to_str) {
+        Some("1") => Ok(io::stdout().as_fd().try_clone_to_owned()?.into()),
+        Some("2") => Ok(io::stderr().as_fd().try_clone_to_owned()?.into()),
+        _ => OpenOptions::new().append(true).open(file),
+    }
+}
+
+/// Whether a path names something that is open in a process.
+fn is_open(file: &Path) -> bool {
+    file.starts_with("/proc") || file.starts_with("/dev/fd")
+}
+
+/// The end of a chain of links; what is open in a process is not followed further.
 fn follow(file: &Path) -> io::Result<PathBuf> {
     let mut end = file.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&end) {
-            Ok(next) if !end.starts_with("/proc") => end = folder(&end).join(next),
+            Ok(next) if !is_open(&end) => end = folder(&end).join(next),
             _ => return Ok(end),
         }
     }

@@ -133,9 +133,12 @@ fn a_store_that_fails_on_the_way_ends_the_run_with_its_own_error() {
     assert!(matches!(error, Error::Store { .. }), "{error}");
     assert!(error.to_string().contains("store.sqlite"), "{error}");
     assert!(!error.is_bad_input());
-    let run = Store::open_existing(&place).unwrap().run("last").unwrap();
-    assert_eq!(run.status, Status::Failed);
-    assert!(run.failure.unwrap().contains("points"));
+    let error = Store::open_existing(&place).err().unwrap();
+    assert!(error.to_string().contains("it has no table `points`"), "{error}");
+    let sqlite = rusqlite::Connection::open(place.store()).unwrap();
+    let failure: String =
+        sqlite.query_row("SELECT failure FROM runs WHERE status = 'failed'", [], |row| row.get(0)).unwrap();
+    assert!(failure.contains("points"), "{failure}");
 }
 
 #[test]
@@ -340,7 +343,7 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_full_disk_does_not_cost_the_model_and_is_caught_up_with() {
-    let Some(disk) = SmallDisk::new("1M") else { return };
+    let Some(disk) = SmallDisk::new("16M") else { return };
     let folder = tempfile::tempdir().unwrap();
     let place = Place::at(disk.0.path().join("store.sqlite"));
     let asked = TrainRequest { model: Some(folder.path().join("model.json")), ..fixed(1e-5) };
@@ -355,8 +358,16 @@ fn a_full_disk_does_not_cost_the_model_and_is_caught_up_with() {
         assert_eq!(report.unrecorded.is_none(), until.is_some(), "{:?}", report.unrecorded);
         assert!(report.unrecorded.is_none_or(|text| text.contains("the disk is full")));
     }
-    let error = watched(&place, asked, |_, _| {}).unwrap_err();
-    assert!(matches!(error, Error::StoreFull { .. }), "{error}");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_said_to_be() {
+    let Some(disk) = SmallDisk::new("64k") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let asked = TrainRequest { model: Some(folder.path().join("model.json")), ..fixed(1e-2) };
+    disk.fill();
+    let error = watched(&Place::at(disk.0.path().join("store.sqlite")), asked, |_, _| {}).unwrap_err();
+    assert!(matches!(error, Error::StoreFull { .. } | Error::StoreUnwritable { .. }), "{error}");
     assert!(
         !error.is_bad_input() && !error.hint().unwrap().contains("--resume"),
         "there is nothing to resume"

@@ -3,7 +3,7 @@
 //! Another program may hold the store, or the disk may be full for a while. That must not cost a model: the run goes on,
 //! what it does is kept here in its order, and each time that something happens writing is tried again.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hemingway_train::{Checkpoint, Point};
 
@@ -16,7 +16,13 @@ pub(crate) struct Recorder<'a> {
     run: &'a StoredRun,
     waiting: Vec<Entry>,
     behind: bool,
+    /// When to try again, while behind.
+    again: Option<Instant>,
 }
+
+/// While the store cannot be written to, a try is followed by this many times its length without one: the run gets at
+/// least 19 of 20 parts of the time, however much there is to write, and catches up almost at once.
+const REST: u32 = 19;
 
 /// Something to record.
 pub(super) enum Entry {
@@ -33,7 +39,7 @@ pub(super) enum Entry {
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(store: &'a Store, run: &'a StoredRun) -> Recorder<'a> {
-        Recorder { store, run, waiting: Vec::new(), behind: false }
+        Recorder { store, run, waiting: Vec::new(), behind: false, again: None }
     }
 
     /// Keeps a point. All these return what the user should know, if anything.
@@ -84,18 +90,23 @@ impl<'a> Recorder<'a> {
 
     fn record(&mut self, entry: Entry) -> Result<Option<String>, Error> {
         self.waiting.push(entry);
+        let begun = Instant::now();
+        if self.again.is_some_and(|again| begun < again) {
+            return Ok(None);
+        }
         match self.store.write_all(self.run, &self.waiting) {
             Ok(()) => {
                 self.waiting.clear();
                 self.catch_up()
             }
-            Err(error) if error.may_pass() => self.fall_behind(&error),
+            Err(error) if error.may_pass() => self.fall_behind(&error, begun.elapsed()),
             Err(error) => Err(error),
         }
     }
 
-    fn fall_behind(&mut self, error: &Error) -> Result<Option<String>, Error> {
+    fn fall_behind(&mut self, error: &Error, tried: Duration) -> Result<Option<String>, Error> {
         if std::mem::replace(&mut self.behind, true) {
+            self.again = Some(Instant::now() + REST * tried);
             return Ok(None);
         }
         // Having waited once, the run does not stand still again until its end.
@@ -107,6 +118,7 @@ impl<'a> Recorder<'a> {
         if !std::mem::take(&mut self.behind) {
             return Ok(None);
         }
+        self.again = None;
         self.wait_for_others(true)?;
         Ok(Some("the store can be written to again; nothing is missing".to_owned()))
     }
