@@ -131,7 +131,7 @@ pub struct Train {
     pub resume: Option<String>,
 
     /// With --resume: go on although a process on another machine began it and may still be at it
-    #[arg(long, requires = "resume", help_heading = "Keeping")]
+    #[arg(long, help_heading = "Keeping")]
     pub take_over: bool,
 
     /// Where the model goes; a link is followed, a pipe or device written to [default: beside the store]

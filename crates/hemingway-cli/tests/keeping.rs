@@ -192,7 +192,6 @@ fn a_run_of_another_machine_is_taken_over_with_a_flag() {
 #[test]
 fn a_locked_store_costs_the_exit_code_but_not_the_model() {
     let sandbox = Sandbox::new();
-    sandbox.json(TRAIN);
     let mut command = sandbox.command(&[
         "train",
         "synthetic:text,rows=2000,features=500",

@@ -8,6 +8,7 @@ use hemingway::{
 };
 
 use crate::arguments::{Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Stop, Train};
+use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
 use crate::{failure, interrupt, output, plan};
@@ -31,6 +32,11 @@ pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
 
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
     let place = arguments.store.place()?;
+    if arguments.take_over && arguments.resume.is_none() {
+        return Err(
+            Usage("--take-over says how to go on with a run; name it with --resume RUN".into()).into()
+        );
+    }
     let mut follower = Follower::new(arguments.quiet);
     let mut watch =
         Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
