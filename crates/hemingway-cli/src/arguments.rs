@@ -1,9 +1,12 @@
 //! Every command and every flag, in one list.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Loss, Place};
+use hemingway::{Keep, Loss, Place};
+
+use crate::failure::Usage;
 
 /// Trains linear models to a proved error.
 #[derive(Parser)]
@@ -45,6 +48,8 @@ Example:
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
   hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
+  hemingway train --resume last --error 1e-6
+  hemingway train --resume k3f9q --take-over
 
 Algorithm and workers that are not given are planned, and changed while it runs when that is better; `hemingway explain`
 shows the plan beforehand.
@@ -137,7 +142,11 @@ pub struct Train {
     #[arg(long, value_name = "RUN", conflicts_with_all = FIXED, help_heading = "Keeping")]
     pub resume: Option<String>,
 
-    /// Where the model goes [default: beside the store]
+    /// With --resume: go on although a process on another machine began it and may still be at it
+    #[arg(long, help_heading = "Keeping")]
+    pub take_over: bool,
+
+    /// Where the model goes; a link is followed, a pipe or device written to [default: beside the store]
     #[arg(long, value_name = "FILE", help_heading = "Keeping")]
     pub model: Option<PathBuf>,
 
@@ -262,13 +271,100 @@ pub struct Predict {
     pub json: bool,
 }
 
-/// List the runs in the store.
+/// List the runs in the store, or remove some.
+#[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Example:
+  hemingway runs
+  hemingway runs --json
+  hemingway runs rm k3f9q
+  hemingway runs prune --keep 30d
+  hemingway runs repair"
+)]
+pub struct Runs {
+    #[command(subcommand)]
+    pub action: Option<RunsAction>,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+#[derive(Subcommand)]
+pub enum RunsAction {
+    Rm(RemoveRuns),
+    Prune(PruneRuns),
+    Repair(RepairRuns),
+}
+
+/// Remove runs from the store.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  hemingway runs
-  hemingway runs --json")]
-pub struct Runs {
+  hemingway runs rm k3f9q x7p2m
+  hemingway runs rm last --models
+
+Runs that are being trained are not removed. Models stay, unless --models says that those beside the store go too.")]
+pub struct RemoveRuns {
+    /// Their names, the beginnings of them, or `last`
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+
+    /// Also those that a process on another machine began and may still be at
+    #[arg(long)]
+    pub take_over: bool,
+
+    #[command(flatten)]
+    pub cleaning: Cleaning,
+}
+
+/// Remove all ended runs but the latest, and give the space back.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway runs prune --keep 30d     those used in the last 30 days stay
+  hemingway runs prune --keep 100     the 100 latest stay
+
+Runs that are being trained are not removed. Models stay, unless --models says that those beside the store go too. The
+states of runs that stay are made small, as those of new runs are.")]
+pub struct PruneRuns {
+    /// Which ended runs stay: a number of them, or a time like 30d, 12h or 90m
+    #[arg(long, value_name = "WHICH", value_parser = keep)]
+    pub keep: Keep,
+
+    #[command(flatten)]
+    pub cleaning: Cleaning,
+}
+
+/// Remove what cannot be read: damaged runs, points and states.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway runs repair
+
+Other commands leave damaged runs out and warn. What a newer hemingway seems to have written is left alone; `hemingway
+runs rm` removes it by name.")]
+pub struct RepairRuns {
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// What all commands that remove runs are told.
+#[derive(Args)]
+pub struct Cleaning {
+    /// Remove their models, too, where they lie beside the store
+    #[arg(long)]
+    pub models: bool,
+
     #[command(flatten)]
     pub store: StoreFile,
 
@@ -691,9 +787,36 @@ pub enum Normalise {
 }
 
 impl StoreFile {
-    pub fn place(&self) -> Result<Place, hemingway::Error> {
-        self.store.as_ref().map_or_else(Place::usual, |file| Ok(Place::at(file)))
+    pub fn place(&self) -> anyhow::Result<Place> {
+        let place = self.store.as_ref().map_or_else(Place::usual, |file| Ok(Place::at(file)))?;
+        Ok(match std::env::var(PATIENCE) {
+            Ok(text) => place.with_patience(Duration::from_secs_f64(store_patience(&text)?)),
+            Err(_) => place,
+        })
     }
+}
+
+/// How long to wait for another program that uses the store.
+const PATIENCE: &str = "HEMINGWAY_STORE_PATIENCE";
+
+fn store_patience(text: &str) -> anyhow::Result<f64> {
+    seconds(text).ok().filter(|seconds| *seconds < 1e6).ok_or_else(|| {
+        Usage(format!("{PATIENCE} is `{text}`: write a positive time like 30s or 500ms")).into()
+    })
+}
+
+/// What stays of the ended runs: a number, or a time with `m`, `h` or `d` behind it.
+fn keep(text: &str) -> Result<Keep, String> {
+    let parsed = match text.strip_suffix('d').map(|days| days.trim().parse::<f64>()) {
+        _ if text.parse::<usize>().is_ok() => text.parse().ok().map(Keep::Latest),
+        Some(days) => days.ok().map(|days| Keep::Seconds(days * 86_400.0)),
+        None => text.ends_with(['s', 'm', 'h']).then(|| seconds(text).ok().map(Keep::Seconds)).flatten(),
+    };
+    match parsed {
+        Some(Keep::Seconds(seconds)) if !(seconds > 0.0 && seconds.is_finite()) => None,
+        parsed => parsed,
+    }
+    .ok_or_else(|| "write a number of runs like 100, or a time like 30d, 12h or 90m".to_owned())
 }
 
 /// A length of time: a number, with `ms`, `s`, `m` or `h` behind it or nothing for seconds.
@@ -723,6 +846,16 @@ mod tests {
     fn the_arguments_are_consistent() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn runs_are_kept_by_number_or_by_age() {
+        let days = |days: f64| Ok(Keep::Seconds(days * 86_400.0));
+        assert_eq!([keep("30d"), keep("12h"), keep("0.5d")], [days(30.0), days(0.5), days(0.5)]);
+        assert_eq!([keep("7"), keep("0")], [Ok(Keep::Latest(7)), Ok(Keep::Latest(0))]);
+        for text in ["", "d", "-1", "-1d", "1.5", "soon", "nand", "infd"] {
+            assert!(keep(text).is_err(), "{text}");
+        }
     }
 
     #[test]

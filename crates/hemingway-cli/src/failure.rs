@@ -1,11 +1,34 @@
 //! How errors are told: what is wrong, then on its own line what to do next.
 
+use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use console::Style;
 
 use crate::commands::train::BEFORE_THE_GOAL;
 use crate::output;
+
+/// Bad usage that is found after the arguments were parsed.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The error of a run that has its model, but whose store could not be written to.
+pub fn unrecorded(what: &str, run: &str, model: &Path) -> anyhow::Error {
+    let model = model.display();
+    anyhow::anyhow!(
+        "{what}\nhint: the model is complete in {model}; once the store can be written to, `hemingway train --resume {run}` \
+         goes on from what is recorded"
+    )
+}
 
 /// Prints an error and gives the exit code for it.
 pub fn report(error: &anyhow::Error) -> ExitCode {
@@ -25,6 +48,7 @@ pub fn tell(error: &anyhow::Error) -> u8 {
     match own {
         Some(error) if error.is_out_of_reach() => BEFORE_THE_GOAL,
         Some(error) if error.is_bad_input() => 2,
+        None if error.is::<Usage>() => 2,
         _ => 1,
     }
 }

@@ -24,6 +24,12 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Warns on stderr.
+pub fn warn(text: &str) {
+    let yellow = console::Style::new().for_stderr().yellow().bold();
+    note(&format!("{} {text}", yellow.apply_to("warning:")));
+}
+
 fn write(print: impl FnOnce(&mut BufWriter<StdoutLock>) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match print(&mut out).and_then(|()| out.flush()) {

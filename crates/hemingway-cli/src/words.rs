@@ -69,6 +69,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A size: 2345678 → `2.3 MB`.
+pub fn bytes(bytes: u64) -> String {
+    let value = bytes as f64;
+    match value {
+        b if b < 1e3 => format!("{bytes} bytes"),
+        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
+        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.1} GB", b / 1e9),
+    }
+}
+
 /// How long ago.
 pub fn ago(seconds: f64) -> String {
     match seconds {
@@ -132,6 +143,7 @@ mod tests {
         assert_eq!([duration(2e-6), duration(179.7)], ["2 µs", "3 min 0 s"]);
         assert_eq!([duration(7_199.0), duration(10_799.0)], ["119 min 59 s", "3 h 0 min"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
+        assert_eq!([bytes(17), bytes(2345), bytes(2_345_678)], ["17 bytes", "2.3 kB", "2.3 MB"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
     }
 

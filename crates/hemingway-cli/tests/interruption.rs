@@ -66,6 +66,33 @@ fn a_killed_run_is_seen_shown_and_resumed() {
 }
 
 #[test]
+fn a_run_that_is_killed_again_has_not_lost_what_it_saw() {
+    let sandbox = Sandbox::new();
+    // Without a checkpoint it begins from nothing again.
+    let settings: Vec<&str> =
+        ENDLESS.iter().copied().filter(|flag| !flag.starts_with("--checkpoint-every")).collect();
+    let count = |run: &Value| run["points"].as_array().map_or(0, Vec::len);
+    let mut child = sandbox.start(&[settings.as_slice(), &["--checkpoint-every=1h"]].concat());
+    sandbox.wait_for_run(|run| count(run) >= 100);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = sandbox.json(&["show", "last", "--json"]);
+    let mut child = sandbox.start(&["train", "--resume", "last"]);
+    let seconds = |run: &Value| run["points"][0]["seconds"].clone();
+    sandbox.wait_for_run(|run| seconds(run) != seconds(&before));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let after = sandbox.json(&["show", "last", "--json"]);
+    assert!(count(&after) >= count(&before), "{} points became {}", count(&before), count(&after));
+    let rising = |name: &str| {
+        let values: Vec<f64> =
+            after["points"].as_array().unwrap().iter().map(|point| point[name].as_f64().unwrap()).collect();
+        values.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    assert!(rising("round") && rising("seconds"));
+}
+
+#[test]
 fn a_killed_simulation_resumes_to_the_same_bits() {
     let settings = [
         "train",

@@ -72,7 +72,7 @@ fn joined(parts: &[Part]) -> Dataset {
     let first = &parts[0].dataset;
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
-    let targets = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
+    let targets: Vec<f32> = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
     let fingerprint = Fingerprint::of(&matrix, &first.features, &targets);
     Dataset { matrix, targets, fingerprint, ..first.clone() }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, Model, Worker};
+use crate::{Error, Loss, Model, Worker};
 
 /// Hyperparameters: plain data one can print, store and sweep.
 pub trait Algorithm: fmt::Debug + Send + Sync {
@@ -17,6 +17,12 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
     /// Whether it goes on from a dual point rather than from weights.
     fn starts_from_duals(&self) -> bool {
         false
+    }
+
+    /// Whether the best weights, or the duals of a method that starts from them, are all it takes to go on about as fast
+    /// as if it had not stopped.
+    fn goes_on_from_model(&self, _loss: Loss) -> bool {
+        self.starts_from_duals()
     }
 
     /// Its hyperparameters, as stored with a run.

@@ -259,6 +259,14 @@ pub enum Error {
         /// What is missing.
         directory: PathBuf,
     },
+    /// A place that nothing can be written to.
+    #[error("cannot write {}: {source}", .file.display())]
+    Unwritable {
+        /// What was to be written.
+        file: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// A place to write to that is a directory.
     #[error("cannot write {}: it is a directory", .file.display())]
     IsDirectory {
@@ -297,6 +305,30 @@ pub enum Error {
         found: i64,
         /// The newest version known here.
         known: i64,
+    },
+    /// A store that contradicts itself.
+    #[error("the store {} is damaged: {problem}", .file.display())]
+    DamagedStore {
+        /// Where it is.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A run that cannot be read.
+    #[error("run {run} in {} cannot be read: {problem}", .store.display())]
+    DamagedRun {
+        /// Its name, or its row.
+        run: String,
+        /// Where it lies.
+        store: PathBuf,
+        /// Which part of it, and why not.
+        problem: String,
+    },
+    /// Another program does not let go of the store.
+    #[error("the store {} is locked by another program", .file.display())]
+    StoreLocked {
+        /// Where it is.
+        file: PathBuf,
     },
     /// No space left.
     #[error("the disk is full: cannot write to the store {}", .file.display())]
@@ -346,6 +378,47 @@ pub enum Error {
         /// Its machine.
         host: String,
     },
+    /// Someone may still be at it, on a machine that cannot be looked at.
+    #[error(
+        "run {run} was begun by process {pid} on {host}; whether it is still being trained cannot be seen from here\n\
+         hint: if that process is gone, go on with `hemingway train --resume {run} --take-over`"
+    )]
+    RunsElsewhere {
+        /// The run.
+        run: String,
+        /// The process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// Another process goes on with the run.
+    #[error("run {run} was taken over by process {pid} on {host}")]
+    TakenOver {
+        /// The run.
+        run: String,
+        /// The process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// The run is no longer in the store.
+    #[error("run {run} was removed from {} while it was being trained", .store.display())]
+    Removed {
+        /// The run.
+        run: String,
+        /// Where it was.
+        store: PathBuf,
+    },
+    /// A state to go on from that cannot be read.
+    #[error("the state of run {run} at round {round} cannot be read: {problem}")]
+    DamagedCheckpoint {
+        /// The run.
+        run: String,
+        /// Where it would go on.
+        round: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The data is not what the run began with.
     #[error("the data of run {run} has changed: {difference}")]
     DataChanged {
@@ -390,7 +463,13 @@ impl Error {
             | Error::Garbled { .. }
             | Error::WriteModel { .. }
             | Error::WriteFile { .. }
+            | Error::DamagedStore { .. }
+            | Error::DamagedRun { .. }
+            | Error::DamagedCheckpoint { .. }
+            | Error::StoreLocked { .. }
             | Error::StoreFull { .. }
+            | Error::TakenOver { .. }
+            | Error::Removed { .. }
             | Error::StoreUnwritable { .. }
             | Error::Store { .. } => false,
             _ => true,
@@ -437,7 +516,11 @@ impl Error {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
+            Error::WriteModel { source, .. } if source.kind() == io::ErrorKind::StorageFull => Some(
+                "free some space, then go on with `hemingway train --resume last`; --model FILE names another place",
+            ),
             Error::WriteModel { .. } => Some("go on with `hemingway train --resume last --model FILE`"),
+            Error::Unwritable { .. } => Some("choose a place that can be written to"),
             Error::WriteFile { .. } | Error::NotADirectory { .. } => {
                 Some("choose another folder with --out DIR")
             }
@@ -448,9 +531,16 @@ impl Error {
             Error::NoStore { .. } => Some("`hemingway train` makes one; --store FILE names another"),
             Error::NotAStore { .. } => Some("choose another file with --store FILE"),
             Error::NewerStore { .. } => Some("use a newer hemingway, or another file with --store FILE"),
-            Error::StoreFull { .. } => {
-                Some("free some space, then go on with `hemingway train --resume last`")
+            Error::DamagedStore { .. } => {
+                Some("restore it from a copy, or choose another file with --store FILE")
             }
+            Error::DamagedRun { .. } => Some("`hemingway runs repair` removes what cannot be read"),
+            Error::DamagedCheckpoint { .. } => Some("train anew without --resume"),
+            Error::StoreLocked { .. } => {
+                Some("end that program (`fuser FILE` names it), or choose another file with --store FILE")
+            }
+            Error::StoreFull { .. } => Some("free some space, or choose another place with --store FILE"),
+            Error::TakenOver { .. } => Some("`hemingway show RUN` shows how far it is"),
             Error::NoRun { .. } => Some("`hemingway runs` lists them"),
             Error::AmbiguousRun { .. } => Some("write one more letter"),
             Error::StillRunning { .. } => Some("`hemingway show RUN` shows how far it is"),
@@ -473,15 +563,25 @@ impl Error {
         )
     }
 
+    /// Whether the store could not be written to now, but may be later.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Error::StoreLocked { .. } | Error::StoreFull { .. } | Error::StoreUnwritable { .. })
+    }
+
     /// Says which file a database error is about, and what it means for the user.
     pub(crate) fn store(file: &Path, source: rusqlite::Error) -> Error {
         let file = file.to_path_buf();
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Error::NotAStore { file },
             Some(ErrorCode::DiskFull) => Error::StoreFull { file },
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                Error::StoreUnwritable { file, source: source.into() }
-            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::StoreLocked { file },
+            Some(
+                ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::SystemIoFailure,
+            ) => Error::StoreUnwritable { file, source: source.into() },
+            Some(ErrorCode::DatabaseCorrupt) => Error::DamagedStore { file, problem: source.to_string() },
             _ => Error::Store { file, source: source.into() },
         }
     }

@@ -15,8 +15,8 @@ use crate::planning::Situation;
 use crate::prepare::glance;
 use crate::session::measure_if_needed;
 use crate::{
-    Error, Experiment, Explanation, MeasureRequest, MeasureWatch, Measured, Place, Store, TrainRequest,
-    choose, measure,
+    Error, Experiment, Explanation, MeasureRequest, MeasureWatch, Measured, Measuring, Place, Progress,
+    Store, TrainRequest, choose, measure,
 };
 
 /// A pilot has this many rounds.
@@ -60,6 +60,8 @@ pub fn explain(
         room: Some(room),
     };
     let mut planning = situation(store.as_ref()).plan()?;
+    let warnings = store.as_ref().map_or_else(Vec::new, Store::warnings);
+    warnings.iter().for_each(|warning| (watch.observe)(Measuring::Run(Progress::Noticed(warning))));
     if request.pilots {
         let candidates = planning.explanation.decision.alternatives.iter();
         let candidates = candidates.chain(&planning.explanation.decision.plan);

@@ -54,6 +54,7 @@ mod request;
 mod room;
 mod session;
 mod store;
+mod target;
 
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
@@ -76,7 +77,7 @@ pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
-pub use store::{Status, Store, StoredRun};
+pub use store::{Keep, Purpose, Removed, Repaired, Status, Store, StoredRun};
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};

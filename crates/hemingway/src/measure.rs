@@ -9,9 +9,10 @@ use hemingway_train::{Scoring, Stop, StopRules};
 use serde::{Deserialize, Serialize};
 
 use crate::prepare::source_fingerprint;
+use crate::session::train_for;
 use crate::{
-    Changes, Error, Place, Progress, Status, Store, StoredRun, TrainReport, TrainRequest, Watch, choose,
-    resume, train,
+    Changes, Error, Place, Progress, Purpose, Status, Store, StoredRun, TrainReport, TrainRequest, Watch,
+    choose, resume,
 };
 
 /// One run to make.
@@ -177,10 +178,11 @@ impl Experiment {
         let made = match earlier {
             Earlier::Whole(report) => return Ok(Measured::Known(report)),
             Earlier::Part(run) => {
-                let changes = Changes { stop: request.stop, model: None, memory_limit: request.memory_limit };
+                let (stop, memory_limit) = (request.stop, request.memory_limit);
+                let changes = Changes { stop, memory_limit, ..Changes::default() };
                 resume(&run, &changes, place, &mut watch)
             }
-            Earlier::Nothing => train(request, place, &mut watch),
+            Earlier::Nothing => train_for(Purpose::Experiment, request, place, &mut watch),
         };
         match made {
             Ok(report) => Ok(Measured::Made(Box::new(report))),

@@ -28,7 +28,7 @@
 //! The file is written under another name first and then renamed, so it is there as a whole or not at all. Numbers are
 //! written so that reading gives back the same bits.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -37,6 +37,7 @@ use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::target::Target;
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -95,18 +96,10 @@ struct Header {
 }
 
 impl ModelFile {
-    /// Writes the file as a whole or not at all.
+    /// Writes the file as a whole or not at all, at the end of a link if it is one; into a pipe or a device as it comes.
     pub fn write(&self, file: &Path) -> Result<(), Error> {
-        let failed = |source| Error::WriteModel { file: file.to_path_buf(), source };
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        let unfinished = file.with_file_name(name);
-        let written = self.write_to(&unfinished).and_then(|()| fs::rename(&unfinished, file));
-        written.map_err(|source| {
-            // Nothing to be done if even this fails: the first error is the one to report.
-            let _ = fs::remove_file(&unfinished);
-            failed(source)
-        })
+        let written = Target::of(file).and_then(|target| target.write(|out| self.write_to(out)));
+        written.map_err(|source| Error::WriteModel { file: file.to_path_buf(), source })
     }
 
     /// Reads a model and checks that it can be used.
@@ -120,11 +113,11 @@ impl ModelFile {
         self.weights.iter().copied().chain(self.bias).collect()
     }
 
-    fn write_to(&self, file: &Path) -> io::Result<()> {
-        let mut out = BufWriter::new(File::create(file)?);
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut out = BufWriter::new(out);
         serde_json::to_writer(&mut out, self)?;
         out.write_all(b"\n")?;
-        out.into_inner()?.sync_all()
+        out.flush()
     }
 
     fn parse(text: &[u8]) -> Result<ModelFile, String> {

@@ -24,9 +24,14 @@ impl Owner {
         Owner { pid, host: host(), started: started(pid).unwrap_or_default() }
     }
 
+    /// Whether it is on a machine that cannot be looked at from here.
+    pub fn is_elsewhere(&self) -> bool {
+        self.host != host()
+    }
+
     /// Whether it is certain that the process is gone.
     pub fn is_dead(&self) -> bool {
-        if self.host != host() {
+        if self.is_elsewhere() {
             return false;
         }
         match started(self.pid) {

@@ -2,20 +2,27 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::Error;
+use crate::target::Target;
+use crate::{Error, TrainRequest};
+
+/// How long to wait for another command's transaction, which takes milliseconds. Longer, and a run stands still for as
+/// long when another program holds the store; shorter, and a slow disk looks like one.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The file of the store; models go into a folder beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     store: PathBuf,
     chosen: bool,
+    patience: Duration,
 }
 
 impl Place {
     /// A file that the user chose.
     pub fn at(store: impl Into<PathBuf>) -> Place {
-        Place { store: store.into(), chosen: true }
+        Place { store: store.into(), chosen: true, patience: PATIENCE }
     }
 
     /// `$XDG_DATA_HOME/hemingway/store.sqlite`, else `$HOME/.local/share/hemingway/store.sqlite`.
@@ -24,7 +31,17 @@ impl Place {
         let data =
             absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
         let data = data.ok_or(Error::NoHome)?;
-        Ok(Place { store: data.join("hemingway").join("store.sqlite"), chosen: false })
+        let store = data.join("hemingway").join("store.sqlite");
+        Ok(Place { store, chosen: false, patience: PATIENCE })
+    }
+
+    /// The same place with another time to wait for other programs that use the store: 30 seconds unless said.
+    pub fn with_patience(self, patience: Duration) -> Place {
+        Place { patience, ..self }
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// The store's file.
@@ -46,12 +63,29 @@ impl Place {
 
     /// Whether a store could be made here, as far as one can tell without writing.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.chosen { check_writable(&self.store) } else { Ok(()) }
+        if self.chosen { check_path(&self.store) } else { Ok(()) }
+    }
+
+    /// Whether the model of a request could be written, before there is one.
+    pub(crate) fn check_model(&self, request: &TrainRequest) -> Result<(), Error> {
+        match &request.model {
+            Some(model) => check_writable(model),
+            // A folder that is not there will be made, like the store beside it.
+            None if self.store.with_file_name("models").symlink_metadata().is_err() => Ok(()),
+            None => check_writable(&self.model("run")),
+        }
     }
 }
 
-/// Refuses a file that cannot be written because its directory is missing, or because it is one itself.
+/// Refuses a file that cannot be written: its directory is missing or nothing can be made in it, or it is itself a
+/// directory, a socket or protected. Nothing is left behind.
 pub fn check_writable(file: &Path) -> Result<(), Error> {
+    check_path(file)?;
+    Target::of(file).and_then(|target| target.check()).map_err(|source| unwritable(file, source))
+}
+
+/// Refuses a file whose directory is missing, or that is one itself.
+fn check_path(file: &Path) -> Result<(), Error> {
     if file.is_dir() || file.file_name().is_none() {
         return Err(Error::IsDirectory { file: file.to_path_buf() });
     }
@@ -61,4 +95,8 @@ pub fn check_writable(file: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+fn unwritable(file: &Path, source: std::io::Error) -> Error {
+    Error::Unwritable { file: file.to_path_buf(), source }
 }

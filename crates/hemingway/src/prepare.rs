@@ -1,6 +1,5 @@
 //! From a request to a job that can run: every argument checked, every file read, nothing written.
 
-use std::path::Path;
 use std::time::Instant;
 
 use hemingway_data::{
@@ -12,7 +11,6 @@ use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
-use crate::place::check_writable;
 use crate::planning::look_at;
 use crate::ranks::{Ranks, Setup};
 use crate::room::{Room, limit};
@@ -107,7 +105,6 @@ pub(crate) fn prepare(
     request.check_stop()?;
     request.check_fraction(&choice.engine)?;
     request.check_labels()?;
-    check_model_path(request.model.as_deref())?;
     let problem = problem(request)?;
     let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
     check_needs(algorithm.as_ref(), choice)?;
@@ -327,8 +324,4 @@ fn check_workers(workers: usize, data: &Dataset) -> Result<(), Error> {
         return Err(hemingway_train::Error::TooManyWorkers { workers, rows }.into());
     }
     Ok(())
-}
-
-fn check_model_path(file: Option<&Path>) -> Result<(), Error> {
-    file.map_or(Ok(()), check_writable)
 }

@@ -68,6 +68,9 @@ pub struct TrainReport {
     pub stop: Stop,
     /// Whether what was asked for was reached.
     pub goal_reached: bool,
+    /// What of the run is not in the store, and why; absent if all is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<String>,
     /// How the run came from the way that it began with to the present one.
     #[serde(default)]
     pub switches: Vec<Switched>,

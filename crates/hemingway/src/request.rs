@@ -129,6 +129,8 @@ pub struct Changes {
     pub model: Option<PathBuf>,
     /// Another limit of memory.
     pub memory_limit: Option<u64>,
+    /// Whether to take the run over from a process on another machine, where nobody can see whether it still works on it.
+    pub take_over: bool,
 }
 
 impl Default for TrainRequest {

@@ -18,9 +18,10 @@ use crate::default_choice::{SIMULATED, choose};
 use crate::planning::{Planning, SMALLEST_ERROR, Situation};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
+use crate::store::Recorder;
 use crate::{
-    Changes, Choice, Closer, Error, Explanation, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun,
-    Straggler, Switched, TrainReport, TrainRequest, VERSION,
+    Changes, Choice, Closer, Error, Explanation, FORMAT, ModelFile, Place, Purpose, SPARSE_VERSION, Store,
+    StoredRun, Straggler, Switched, TrainReport, TrainRequest, VERSION,
 };
 
 /// How the caller follows a run and ends it early.
@@ -62,14 +63,26 @@ pub enum Progress<'a> {
 
 /// Trains a model and records the run.
 pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
+    train_for(Purpose::Train, request, place, watch)
+}
+
+/// The same, for what purpose.
+pub(crate) fn train_for(
+    purpose: Purpose,
+    request: TrainRequest,
+    place: &Place,
+    watch: &mut Watch,
+) -> Result<TrainReport, Error> {
     let request = request.with_absolute_paths();
     place.check()?;
+    place.check_model(&request)?;
     let store = Store::open_if_there(place)?;
     let mut choice = choose(&request)?;
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, means) = prepare(&request, &choice, None)?;
     let course = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
+    warn_of_damage(store.as_ref(), watch);
     ready.check_room(&choice)?;
     if let Some(explanation) = &choice.explanation {
         (watch.observe)(Progress::Planned(explanation));
@@ -79,7 +92,7 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     if let Some(machine) = measured {
         store.save_calibration(&machine)?;
     }
-    let run = store.create_run(&request, &choice, &ready.summary)?;
+    let run = store.create_run(&request, &choice, &ready.summary, purpose)?;
     let task = Task::new(place, &store, &run, &request, choice, ready, course);
     task.carry_out(means, None, watch)
 }
@@ -130,21 +143,55 @@ fn plan(
 /// Goes on with a run that was interrupted, or that should go further than it did.
 pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
     let store = Store::open_existing(place)?;
-    let run = store.run(run)?;
-    run.check_idle()?;
-    let request = run.request.clone().with(changes);
-    let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
-    (watch.observe)(Progress::Loading(&request.data.spec));
-    let from = store.checkpoint(&run)?;
-    let (ready, means) = prepare(&request, &choice, from.as_ref())?;
-    check_same_data(&run, &ready)?;
-    ready.check_room(&choice)?;
-
-    store.claim_run(&run, &request, &choice)?;
-    store.forget_points_after(&run, from.as_ref().map_or(0, |checkpoint| checkpoint.round))?;
-    let course = follow_again(&request, &choice, &ready, &means)?;
+    let before = store.run(run)?;
+    // Claimed before anything is read of it, so that nobody else goes on with it meanwhile.
+    let run = store.claim_run(&before, changes.take_over)?;
+    let again = prepare_again(place, &store, &run, changes, watch).and_then(|again| {
+        let round = again.from.as_ref().map_or(0, |from| from.round);
+        store.go_on(&run, &again.request, &again.choice, round)?;
+        Ok(again)
+    });
+    let Again { request, choice, ready, means, from, course } = again.inspect_err(|_| {
+        // If the store is what failed, this fails too, and the claim ends with this process.
+        let _ = store.release_run(&run, &before);
+    })?;
     let task = Task::new(place, &store, &run, &request, choice, ready, course);
     task.carry_out(means, from, watch)
+}
+
+/// All that a run needs to go on.
+struct Again {
+    request: TrainRequest,
+    choice: Choice,
+    ready: Ready,
+    means: Means,
+    from: Option<Checkpoint>,
+    course: Option<Course>,
+}
+
+fn prepare_again(
+    place: &Place,
+    store: &Store,
+    run: &StoredRun,
+    changes: &Changes,
+    watch: &mut Watch,
+) -> Result<Again, Error> {
+    let request = run.request.clone().with(changes);
+    place.check_model(&request)?;
+    let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
+    (watch.observe)(Progress::Loading(&request.data.spec));
+    let from = store.checkpoint(run)?;
+    let (ready, means) = prepare(&request, &choice, from.as_ref())?;
+    check_same_data(run, &ready)?;
+    ready.check_room(&choice)?;
+    let course = follow_again(&request, &choice, &ready, &means)?;
+    Ok(Again { request, choice, ready, means, from, course })
+}
+
+/// Says what of the store could not be read.
+fn warn_of_damage(store: Option<&Store>, watch: &mut Watch) {
+    let warnings = store.map_or_else(Vec::new, Store::warnings);
+    warnings.iter().for_each(|warning| (watch.observe)(Progress::Noticed(warning)));
 }
 
 /// How far an objective is from its goal, in errors, is not known while it runs; and where a goal cannot be reached, no
@@ -203,7 +250,7 @@ fn check_same_data(run: &StoredRun, ready: &Ready) -> Result<(), Error> {
 /// A run that has been recorded and is about to be trained.
 struct Task<'a> {
     place: &'a Place,
-    store: &'a Store,
+    recorder: Recorder<'a>,
     run: &'a StoredRun,
     request: &'a TrainRequest,
     choice: Choice,
@@ -235,7 +282,8 @@ pub(crate) fn save_last_checkpoint(
     ready: Ready,
 ) -> Result<TrainReport, Error> {
     let task = Task::new(place, store, run, request, run.choice.clone(), ready, None);
-    task.conclude(task.last_checkpoint())
+    let outcome = task.last_checkpoint();
+    task.conclude(outcome)
 }
 
 impl<'a> Task<'a> {
@@ -248,8 +296,9 @@ impl<'a> Task<'a> {
         ready: Ready,
         course: Option<Course>,
     ) -> Task<'a> {
-        let (bill, stragglers, notes) = (Bill::default(), Vec::new(), Vec::new());
-        Task { place, store, run, request, choice, ready, course, bill, stragglers, closer: None, notes }
+        let (recorder, bill) = (Recorder::new(store, run), Bill::default());
+        let (stragglers, closer, notes) = (Vec::new(), None, Vec::new());
+        Task { place, recorder, run, request, choice, ready, course, bill, stragglers, closer, notes }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -273,13 +322,14 @@ impl<'a> Task<'a> {
     }
 
     /// Saves what came of it and closes the run.
-    fn conclude(&self, outcome: Result<Outcome, Error>) -> Result<TrainReport, Error> {
-        let result = outcome.and_then(|outcome| self.save(&outcome));
-        if let Err(error) = &result {
-            // If the store is what failed, this fails too; the first error is the one to report.
-            let _ = self.store.fail_run(self.run, &error.to_string());
+    fn conclude(self, outcome: Result<Outcome, Error>) -> Result<TrainReport, Error> {
+        match outcome.and_then(|outcome| self.save(&outcome)) {
+            Ok(report) => self.close(report),
+            Err(error) => {
+                self.recorder.fail(&error.to_string());
+                Err(error)
+            }
         }
-        result
     }
 
     fn train(&mut self, means: Means, from: Option<Checkpoint>, watch: &mut Watch) -> Result<Outcome, Error> {
@@ -306,8 +356,7 @@ impl<'a> Task<'a> {
 
     /// What the run had come to at its last checkpoint.
     fn last_checkpoint(&self) -> Result<Outcome, Error> {
-        let checkpoint = self.store.checkpoint(self.run)?.ok_or(Error::Interrupted)?;
-        self.store.forget_points_after(self.run, checkpoint.round)?;
+        let checkpoint = self.recorder.last_checkpoint()?.ok_or(Error::Interrupted)?;
         Ok(Outcome { run: checkpoint.interrupted(), quality: None })
     }
 
@@ -331,7 +380,7 @@ impl<'a> Task<'a> {
             self.choice.go(&switched.to, self.ready.summary.rows, self.request.parameters);
             (watch.observe)(Progress::Switched(&switched));
             self.choice.switches.push(switched);
-            self.store.change_choice(self.run, &self.choice)?;
+            notice(self.recorder.choice(&self.choice)?, watch.observe);
             from = Some(checkpoint);
         }
     }
@@ -434,8 +483,9 @@ impl<'a> Task<'a> {
                 course.stay();
             }
             setup = setup.with_stages(vec![self.choice.stage(self.stop())]);
-            from = self.store.checkpoint(self.run)?;
-            self.store.forget_points_after(self.run, from.as_ref().map_or(0, |from| from.round))?;
+            let note;
+            (from, note) = self.recorder.begin_again()?;
+            notice(note, watch.observe);
             (watch.observe)(Progress::Restarting { reason: &reason, gone: &gone, workers });
             started = setup.start(from.as_ref(), Some(watch.interrupt));
         }
@@ -500,7 +550,8 @@ impl<'a> Task<'a> {
     fn record(&mut self, event: Event, observe: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         match event {
             Event::Point(point) => {
-                self.unless_closed(|| self.store.add_point(self.run, point))?;
+                let note = unless_closed(self.closer.as_deref(), || self.recorder.point(point))?;
+                notice(note, observe);
                 observe(Progress::Point(point));
                 if let Some(course) = &mut self.course {
                     let told = course.notes.len();
@@ -513,15 +564,11 @@ impl<'a> Task<'a> {
                 if let Some(course) = self.course.as_mut().filter(|_| checkpoint.is_handed_over()) {
                     course.handed = Some(checkpoint.clone());
                 }
-                self.unless_closed(|| self.store.save_checkpoint(self.run, checkpoint))
+                let recorder = &mut self.recorder;
+                let note = unless_closed(self.closer.as_deref(), || recorder.checkpoint(checkpoint))?;
+                notice(note, observe);
+                Ok(())
             }
-        }
-    }
-
-    fn unless_closed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        match &self.closer {
-            Some(closer) => closer.unless_closed(work),
-            None => work(),
         }
     }
 
@@ -531,8 +578,13 @@ impl<'a> Task<'a> {
             self.place.make_model_folder(&report.model)?;
         }
         self.model(&outcome.run).write(&report.model)?;
-        self.store.finish_run(self.run, &report)?;
         Ok(report)
+    }
+
+    /// Closes the run with its report. What cannot be recorded does not take the model away.
+    fn close(self, report: TrainReport) -> Result<TrainReport, Error> {
+        let unrecorded = self.recorder.finish(&report)?;
+        Ok(TrainReport { unrecorded, ..report })
     }
 
     fn model(&self, outcome: &Run) -> ModelFile {
@@ -608,6 +660,7 @@ impl<'a> Task<'a> {
             goal_reached: outcome.stop.is_goal(&self.choice.stop) && self.is_in_time(outcome),
             price: self.bill.paid(),
             switches: self.choice.switches.clone(),
+            unrecorded: None,
             plan: explained.and_then(|explained| explained.decision.plan.clone()),
             path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
             alternatives: explained
@@ -664,6 +717,21 @@ impl Bill {
 const IN_TIME: f64 = 0.99;
 /// A deadline that is missed by less than this share of it was kept, for those who look at a clock.
 const PUNCTUAL: f64 = 0.05;
+
+/// Says what the user should know, if there is anything.
+fn notice(note: Option<String>, observe: &mut dyn FnMut(Progress)) {
+    if let Some(note) = note {
+        observe(Progress::Noticed(&note));
+    }
+}
+
+/// Records something, unless the run has been closed from outside.
+fn unless_closed<T>(closer: Option<&Closer>, record: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    match closer {
+        Some(closer) => closer.unless_closed(record),
+        None => record(),
+    }
+}
 
 /// Sends the library's own error through training and back.
 fn refuse(error: Error) -> hemingway_train::Error {

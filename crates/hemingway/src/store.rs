@@ -5,30 +5,37 @@
 //! write into the log without waiting for the disk, so a killed process loses nothing and only a power cut may lose
 //! the last moments.
 //!
-//! `schema` says what the tables are, `runs` keeps runs, `trace` their points and checkpoints, and `calibrations`
-//! how fast machines are.
+//! `schema` says what the tables are, `runs` keeps runs, `trace` their points and checkpoints, `splice` makes one trace
+//! of several attempts, `recorder` keeps what cannot be written yet, `damage` reads rows that may be broken, `cleaning`
+//! removes runs and gives space back, and `calibrations` knows how fast machines are.
 
 mod calibrations;
+mod cleaning;
+mod damage;
+mod recorder;
 mod runs;
 mod schema;
+mod splice;
 mod trace;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use runs::{Status, StoredRun};
+pub use cleaning::{Keep, Removed, Repaired};
+pub(crate) use recorder::Recorder;
+pub use runs::{Purpose, Status, StoredRun};
 
 use crate::{Error, Place};
-
-/// How long to wait for another command's transaction, which takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An open store.
 pub struct Store {
     file: PathBuf,
     connection: Connection,
+    patience: Duration,
+    warnings: RefCell<Vec<String>>,
 }
 
 impl Store {
@@ -43,13 +50,13 @@ impl Store {
                 source: source.into(),
             })?;
         }
-        Store::connect(file, OpenFlags::SQLITE_OPEN_CREATE)
+        Store::connect(place, OpenFlags::SQLITE_OPEN_CREATE)
     }
 
     /// Opens the store if it is there.
     pub fn open_if_there(place: &Place) -> Result<Option<Store>, Error> {
         match place.store().try_exists() {
-            Ok(true) => Store::connect(place.store(), OpenFlags::empty()).map(Some),
+            Ok(true) => Store::connect(place, OpenFlags::empty()).map(Some),
             Ok(false) => Ok(None),
             Err(source) => Err(Error::Read { file: place.store().to_path_buf(), source }),
         }
@@ -69,7 +76,7 @@ impl Store {
     pub fn open_to_read(place: &Place) -> Result<Option<Store>, Error> {
         match Store::open_if_there(place) {
             Err(Error::StoreUnwritable { .. }) if !has_log(place.store()) => {
-                Store::connect_frozen(place.store()).map(Some)
+                Store::connect_frozen(place).map(Some)
             }
             result => result,
         }
@@ -80,30 +87,53 @@ impl Store {
         &self.file
     }
 
-    fn connect(file: &Path, create: OpenFlags) -> Result<Store, Error> {
+    /// What could not be read so far, in a sentence each that names it.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
+    fn warn(&self, text: String) {
+        let mut warnings = self.warnings.borrow_mut();
+        if !warnings.contains(&text) {
+            warnings.push(text);
+        }
+    }
+
+    fn connect(place: &Place, create: OpenFlags) -> Result<Store, Error> {
+        let (file, patience) = (place.store(), place.patience());
         if file.is_dir() {
             return Err(Error::IsDirectory { file: file.to_path_buf() });
         }
         check_length(file)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let opened = Connection::open_with_flags(file, flags).and_then(|connection| {
-            connection.busy_timeout(PATIENCE)?;
+            connection.busy_timeout(patience)?;
             Ok(connection)
         });
         let connection = opened.map_err(|error| Error::store(file, error))?;
         schema::bring_up_to_date(&connection, file)?;
-        Ok(Store { file: file.to_path_buf(), connection })
+        Ok(Store { file: file.to_path_buf(), connection, patience, warnings: RefCell::default() })
     }
 
     /// A store that nobody can write to does not change, so it needs no locks, which would have to be written.
-    fn connect_frozen(file: &Path) -> Result<Store, Error> {
+    fn connect_frozen(place: &Place) -> Result<Store, Error> {
+        let (file, patience) = (place.store(), place.patience());
         let escaped = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
             .map_err(|error| Error::store(file, error))?;
         schema::check_current(&connection, file)?;
-        Ok(Store { file: file.to_path_buf(), connection })
+        Ok(Store { file: file.to_path_buf(), connection, patience, warnings: RefCell::default() })
+    }
+
+    /// Does all of it or nothing, without anybody in between.
+    fn at_once<T>(&self, write: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(self.error())?;
+        let done = write()?;
+        transaction.commit().map_err(self.error())?;
+        Ok(done)
     }
 
     /// Names the file in a database error.
@@ -114,9 +144,13 @@ impl Store {
 
 /// Whether some of the store is still in the log beside it.
 fn has_log(file: &Path) -> bool {
+    std::fs::metadata(log_of(file)).is_ok_and(|log| log.len() > 0)
+}
+
+fn log_of(file: &Path) -> PathBuf {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    log.into()
 }
 
 /// SQLite takes a file of one byte for an empty database and would write over it; no database is shorter than a page.

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use hemingway::data::Labels;
 use hemingway::{
-    Choice, DatasetSummary, Error, Parameters, Place, Point, Seconds, Status, StopRules, Store, TrainRequest,
-    choose,
+    Choice, DatasetSummary, Error, Keep, Parameters, Place, Point, Purpose, Seconds, Status, StopRules,
+    Store, TrainRequest, choose,
 };
 
 fn dataset() -> DatasetSummary {
@@ -53,7 +53,7 @@ fn a_run_comes_back_as_it_went_in() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&in_folder(&folder)).unwrap();
     let request = TrainRequest { lambda: 0.1 + 0.2, workers: Some(3), ..Default::default() };
-    let made = store.create_run(&request, &choice(), &dataset()).unwrap();
+    let made = store.create_run(&request, &choice(), &dataset(), Purpose::Train).unwrap();
     let found = store.run(&made.id).unwrap();
     assert_eq!(found, made);
     assert_eq!((&found.request, &found.choice, &found.dataset), (&request, &choice(), &dataset()));
@@ -67,7 +67,7 @@ fn a_run_comes_back_as_it_went_in() {
 fn points_come_back_in_order_even_if_they_are_no_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&in_folder(&folder)).unwrap();
-    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset()).unwrap();
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
     let unproved = Point { certified_error: f64::INFINITY, dual: f64::NEG_INFINITY, ..point(1) };
     for point in [point(7), unproved, Point { current: f64::NAN, ..point(9) }] {
         store.add_point(&run, &point).unwrap();
@@ -76,8 +76,6 @@ fn points_come_back_in_order_even_if_they_are_no_numbers() {
     assert_eq!(points[..2], [unproved, point(7)]);
     assert!(points[2].current.is_nan());
     assert_eq!(store.last_point(&run).unwrap().unwrap().round, 9);
-    store.forget_points_after(&run, 1).unwrap();
-    assert_eq!(store.points(&run).unwrap(), [unproved]);
 }
 
 #[test]
@@ -88,7 +86,9 @@ fn many_can_make_the_same_store_at_once() {
         for _ in 0..16 {
             scope.spawn(|| {
                 let store = Store::open(&place).unwrap();
-                let run = store.create_run(&TrainRequest::default(), &choice(), &dataset()).unwrap();
+                let run = store
+                    .create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train)
+                    .unwrap();
                 (1..=50).for_each(|round| store.add_point(&run, &point(round)).unwrap());
             });
         }
@@ -103,7 +103,7 @@ fn many_can_make_the_same_store_at_once() {
 fn a_point_costs_little() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&in_folder(&folder)).unwrap();
-    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset()).unwrap();
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
     let rounds = 1000;
     let begin = Instant::now();
     (1..=rounds).for_each(|round| store.add_point(&run, &point(round)).unwrap());
@@ -176,8 +176,8 @@ fn a_dead_process_is_noticed_and_its_run_can_be_claimed_once() {
     let folder = tempfile::tempdir().unwrap();
     let place = in_folder(&folder);
     let store = Store::open(&place).unwrap();
-    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset()).unwrap();
-    let claim = |run| store.claim_run(run, &TrainRequest::default(), &choice());
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    let claim = |run| store.claim_run(run, false);
     assert!(matches!(claim(&run), Err(Error::StillRunning { .. })));
 
     sqlite(place.store(), "UPDATE runs SET process_started = 'long ago'");
@@ -195,7 +195,7 @@ fn names_that_fit_none_or_several_runs_are_refused() {
     let store = Store::open(&place).unwrap();
     assert!(matches!(store.run("last"), Err(Error::NoRun { .. })));
     for _ in 0..2 {
-        store.create_run(&TrainRequest::default(), &choice(), &dataset()).unwrap();
+        store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
     }
     sqlite(place.store(), "UPDATE runs SET id = 'abcd' || number");
     assert!(matches!(store.run("abc"), Err(Error::AmbiguousRun { .. })));
@@ -215,4 +215,281 @@ fn requests_of_earlier_versions_are_completed_with_defaults() {
     });
     let again: TrainRequest = serde_json::from_str(&text.unwrap()).unwrap();
     assert_eq!((again.stop.within, again.parameters.local_steps), (Some(Seconds(1.5)), Some(7)));
+}
+
+/// Points of some rounds, a second each.
+fn seen(store: &Store, run: &hemingway::StoredRun, rounds: std::ops::RangeInclusive<u64>) {
+    rounds.for_each(|round| store.add_point(run, &point(round)).unwrap());
+}
+
+fn rises(points: &[Point]) -> bool {
+    points.windows(2).all(|two| two[0].round < two[1].round && two[0].seconds.0 < two[1].seconds.0)
+}
+
+#[test]
+fn what_was_seen_before_a_restart_stays_until_it_is_overtaken() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&in_folder(&folder)).unwrap();
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    seen(&store, &run, 1..=21);
+    store.begin_again(&run, 3).unwrap();
+    assert_eq!(store.points(&run).unwrap().len(), 21);
+    // Slower this time, so the later rounds are later, too.
+    store.add_point(&run, &Point { seconds: Seconds(50.0), ..point(4) }).unwrap();
+    let points = store.points(&run).unwrap();
+    assert_eq!((points.len(), points[3].seconds.0, points[4].seconds.0), (21, 50.0, 51.0));
+    assert!(rises(&points), "{points:?}");
+    assert_eq!(store.last_point(&run).unwrap().unwrap(), points[20]);
+    store.begin_again(&run, 3).unwrap();
+    seen(&store, &run, 4..=25);
+    let points = store.points(&run).unwrap();
+    assert!(points.len() == 25 && rises(&points), "{points:?}");
+}
+
+#[test]
+fn a_claim_that_comes_to_nothing_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    store.fail_run(&run, "the roof fell in").unwrap();
+    let before = store.run(&run.id).unwrap();
+    let claimed = store.claim_run(&before, false).unwrap();
+    assert_eq!(store.run(&run.id).unwrap().status, Status::Running);
+    assert!(matches!(store.claim_run(&before, false), Err(Error::StillRunning { .. })));
+    // Killed while it prepared.
+    sqlite(place.store(), "UPDATE runs SET process_started = 'long ago'");
+    let left = store.run(&run.id).unwrap();
+    assert_eq!((left.status, left.failure.as_deref()), (Status::Failed, Some("the roof fell in")));
+    sqlite(place.store(), &format!("UPDATE runs SET process_started = '{}'", claimed.owner.started));
+    store.release_run(&claimed, &before).unwrap();
+    assert_eq!(store.run(&run.id).unwrap().status, Status::Failed);
+    store.claim_run(&before, false).unwrap();
+}
+
+#[test]
+fn a_run_on_another_machine_can_be_taken_over_and_is_then_lost_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    let theirs = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    sqlite(place.store(), "UPDATE runs SET host = 'elsewhere'");
+    let error = store.claim_run(&theirs, false).unwrap_err();
+    assert!(matches!(error, Error::RunsElsewhere { .. }));
+    let flag = format!("--resume {} --take-over", theirs.id);
+    assert!(error.to_string().contains(&flag) && error.is_bad_input(), "{error}");
+    let ours = store.claim_run(&theirs, true).unwrap();
+    store.add_point(&ours, &point(1)).unwrap();
+    let lost = store.add_point(&theirs, &point(2)).unwrap_err();
+    assert!(matches!(lost, Error::TakenOver { .. }), "{lost}");
+    assert!(
+        matches!(store.claim_run(&theirs, true), Err(Error::StillRunning { .. })),
+        "it is here and alive"
+    );
+    assert_eq!(store.points(&ours).unwrap().len(), 1);
+}
+
+#[test]
+fn damaged_runs_are_left_out_named_and_removed() {
+    for (damage, problem) in [
+        ("request = '{'", "its request is damaged"),
+        ("request = x'00ff'", "its request is of the type Blob"),
+        ("request = '[]'", "its request is damaged"),
+        ("choice = ''", "its choice is damaged"),
+        ("dataset = '{}'", "missing field"),
+        ("report = 'null and void'", "its report is damaged"),
+        ("report = 7.5", "its report is damaged"),
+        ("pid = 'many'", "its pid is of the type Text"),
+        ("pid = -1", "its pid is damaged"),
+        ("created = 'yesterday'", "its created is of the type Text"),
+        ("failure = x'ff'", "its failure is of the type Blob"),
+        ("id = x'ff'", "its id is of the type Blob"),
+        ("process_started = x'ff'", "its process_started is of the type Blob"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = in_folder(&folder);
+        let store = Store::open(&place).unwrap();
+        let make =
+            || store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+        let (broken, sound) = (make(), make());
+        seen(&store, &broken, 1..=3);
+        sqlite(place.store(), &format!("UPDATE runs SET {damage} WHERE number = 1"));
+        assert_eq!(store.runs().unwrap(), [sound.clone()], "{damage}");
+        assert_eq!(store.latest_runs_on(&TrainRequest::default(), 20).unwrap(), [sound.clone()], "{damage}");
+        let warnings = store.warnings();
+        assert_eq!(warnings.len(), 1, "{damage}: {warnings:?}");
+        assert!(
+            warnings[0].contains(problem) && warnings[0].contains("runs repair"),
+            "{damage}: {warnings:?}"
+        );
+        assert!(hemingway::families(&store).is_ok(), "{damage}");
+        if !damage.starts_with("id") {
+            assert!(warnings[0].contains(&broken.id));
+            assert!(matches!(store.run(&broken.id), Err(Error::DamagedRun { .. })), "{damage}");
+        }
+        let repaired = store.repair().unwrap();
+        assert_eq!((repaired.removed.len(), repaired.left.len()), (1, 0), "{repaired:?}");
+        assert!(repaired.removed[0].contains(problem), "{repaired:?}");
+        let again = Store::open(&place).unwrap();
+        assert_eq!((again.runs().unwrap().len(), again.warnings().len()), (1, 0));
+    }
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_left_out_and_not_removed() {
+    for damage in [
+        "request = replace(request, '\"logistic\"', '\"quantile\"')",
+        "status = 'paused'",
+        "purpose = 'rehearsal'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = in_folder(&folder);
+        let store = Store::open(&place).unwrap();
+        store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+        sqlite(place.store(), &format!("UPDATE runs SET {damage}"));
+        assert_eq!(store.runs().unwrap(), [], "{damage}");
+        assert!(
+            store.warnings()[0].contains("a newer hemingway may have written it"),
+            "{:?}",
+            store.warnings()
+        );
+        let repaired = store.repair().unwrap();
+        assert_eq!((repaired.removed.len(), repaired.left.len()), (0, 1), "{damage}: {repaired:?}");
+    }
+}
+
+#[test]
+fn damaged_points_and_states_are_left_out_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    seen(&store, &run, 1..=5);
+    store.fail_run(&run, "for the test").unwrap();
+    sqlite(
+        place.store(),
+        "PRAGMA foreign_keys = OFF;
+         UPDATE points SET seconds = 'late' WHERE round = 2; UPDATE points SET primal = x'00' WHERE round = 4;
+         INSERT INTO checkpoints (run, round, state) VALUES (1, 5, x'0102030405060708090a');
+         INSERT INTO points (run, attempt, round, seconds, wall_seconds) VALUES (99, 0, 1, 1, 1);",
+    );
+    let rounds =
+        |store: &Store| store.points(&run).unwrap().iter().map(|point| point.round).collect::<Vec<_>>();
+    assert_eq!(rounds(&store), [1, 3, 5]);
+    assert!(store.warnings()[0].contains("2 of the points of run"), "{:?}", store.warnings());
+    let error = store.checkpoint(&run).unwrap_err();
+    assert!(error.to_string().contains(&run.id) && error.to_string().contains("round 5"), "{error}");
+    let removed = store.repair().unwrap().removed.join("; ");
+    for part in ["2 points of run", "the state of run", "1 points of runs that are not there"] {
+        assert!(removed.contains(part), "{part}: {removed}");
+    }
+    assert_eq!((rounds(&store), store.checkpoint(&run).unwrap()), (vec![1, 3, 5], None));
+}
+
+#[test]
+fn versions_that_cannot_be_are_refused() {
+    for (damage, text) in [
+        ("PRAGMA user_version = -1", "its version is -1"),
+        ("PRAGMA user_version = -2147483648", "its version is -2147483648"),
+        ("PRAGMA user_version = 0", "its version is 0"),
+        ("PRAGMA user_version = 2147483647", "version 2147483647"),
+        ("DROP TABLE attempts", "it has no table `attempts`"),
+        ("PRAGMA application_id = -5", "is not a Hemingway store"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = in_folder(&folder);
+        drop(Store::open(&place).unwrap());
+        sqlite(place.store(), damage);
+        let error = Store::open(&place).err().unwrap();
+        assert!(error.to_string().contains(text) && error.hint().is_some(), "{damage}: {error}");
+    }
+}
+
+#[test]
+fn a_store_of_version_1_becomes_current_with_all_that_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    sqlite(place.store(), include_str!("stores/version-1.sql"));
+    let store = Store::open(&place).unwrap();
+    let runs = store.runs().unwrap();
+    assert_eq!((runs.len(), store.warnings()), (2, Vec::new()));
+    assert!(runs.iter().all(|run| run.purpose == Purpose::Train && run.used == run.created));
+    let run = store.run("e22nb").unwrap();
+    let rounds: Vec<u64> = store.points(&run).unwrap().iter().map(|point| point.round).collect();
+    assert_eq!((rounds, store.checkpoint_round(&run).unwrap()), (vec![3, 6], Some(6)));
+    assert_eq!(store.checkpoint(&run).unwrap().unwrap().round, 6);
+    let again = store.claim_run(&run, false).unwrap();
+    store.go_on(&again, &run.request, &run.choice, 6).unwrap();
+    store.add_point(&again, &point(7)).unwrap();
+    assert_eq!(store.points(&run).unwrap().len(), 3);
+    assert_eq!(
+        store.run("e22nb").unwrap().report,
+        run.report,
+        "the old result stays until there is a new one"
+    );
+}
+
+#[test]
+fn the_last_run_is_the_last_one_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&in_folder(&folder)).unwrap();
+    let make = |purpose| store.create_run(&TrainRequest::default(), &choice(), &dataset(), purpose).unwrap();
+    make(Purpose::Experiment);
+    assert!(matches!(store.run("last"), Err(Error::NoRun { .. })));
+    let asked = make(Purpose::Train);
+    make(Purpose::Experiment);
+    assert_eq!(store.run("last").unwrap(), asked);
+}
+
+#[test]
+fn pruning_keeps_what_is_wanted_and_what_is_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    let make = || store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    let runs: Vec<_> = (0..6).map(|_| make()).collect();
+    for run in &runs[1..] {
+        seen(&store, run, 1..=2000);
+        store.fail_run(run, "for the test").unwrap();
+    }
+    // The first still runs; the second was used last, though it is the oldest of those that ended.
+    sqlite(place.store(), "UPDATE runs SET used = number; UPDATE runs SET used = 100 WHERE number = 2");
+    let full = store.bytes();
+    assert!(store.bytes_of(&runs[1]).unwrap() > 100_000);
+    let removed = store.prune(Keep::Latest(2), &place, false).unwrap();
+    let mut gone: Vec<&String> = removed.runs.iter().collect();
+    let mut expected: Vec<&String> = runs[2..5].iter().map(|run| &run.id).collect();
+    (gone.sort(), expected.sort());
+    assert_eq!(gone, expected);
+    assert!(
+        removed.freed_bytes > full / 3 && store.bytes() + removed.freed_bytes == full,
+        "{removed:?} of {full}"
+    );
+    assert_eq!(store.prune(Keep::Seconds(3600.0), &place, false).unwrap().runs.len(), 2);
+    assert_eq!(store.runs().unwrap(), [store.run(&runs[0].id).unwrap()]);
+    let still = store.remove_runs(&[runs[0].id.clone()], true, &place, false);
+    assert!(matches!(still, Err(Error::StillRunning { .. })));
+}
+
+#[test]
+fn removing_is_all_or_nothing_and_takes_models_only_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    std::fs::create_dir(folder.path().join("models")).unwrap();
+    let make = || {
+        let run = store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+        store.fail_run(&run, "for the test").unwrap();
+        std::fs::write(place.model(&run.id), "a model").unwrap();
+        run.id
+    };
+    let (first, second) = (make(), make());
+    assert!(store.remove_runs(&[first.clone(), "zzzzz".into()], false, &place, true).is_err());
+    assert_eq!(store.runs().unwrap().len(), 2);
+    let removed = store.remove_runs(std::slice::from_ref(&first), false, &place, false).unwrap();
+    assert_eq!((removed.kept_models.len(), place.model(&first).exists()), (1, true));
+    sqlite(place.store(), "UPDATE runs SET request = '{'");
+    let removed = store.remove_runs(std::slice::from_ref(&second), false, &place, true).unwrap();
+    assert_eq!((removed.removed_models.len(), place.model(&second).exists()), (1, false));
+    assert_eq!(store.runs().unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Ahead, Case, Error, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
+use hemingway::{Ahead, Case, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
 use serde_json::{Value, json};
 
 use crate::arguments::Fit;
@@ -22,13 +22,15 @@ pub fn run(arguments: Fit) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn families(arguments: &Fit) -> Result<Vec<Family>, Error> {
+fn families(arguments: &Fit) -> anyhow::Result<Vec<Family>> {
     match &arguments.traces {
-        Some(file) => hemingway::read_traces(file),
+        Some(file) => Ok(hemingway::read_traces(file)?),
         None => {
             let place = arguments.store.place()?;
             let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
-            hemingway::families(&store)
+            let families = hemingway::families(&store)?;
+            store.warnings().iter().for_each(|warning| output::warn(warning));
+            Ok(families)
         }
     }
 }

@@ -1,47 +1,114 @@
-//! `hemingway runs`: what is in the store, the latest first.
+//! `hemingway runs`: what is in the store, the latest first; and what leaves it.
 
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hemingway::{Point, Status, Stop, Store, StoredRun};
+use hemingway::{Point, Removed, Repaired, Status, Stop, Store, StoredRun};
 use serde_json::{Value, json};
 
-use crate::arguments::Runs;
+use crate::arguments::{Cleaning, PruneRuns, RemoveRuns, RepairRuns, Runs, RunsAction};
 use crate::{output, words};
 
 pub fn run(arguments: Runs) -> anyhow::Result<ExitCode> {
+    match arguments.action {
+        None => list(&arguments),
+        Some(RunsAction::Rm(arguments)) => remove(&arguments),
+        Some(RunsAction::Prune(arguments)) => prune(&arguments),
+        Some(RunsAction::Repair(arguments)) => repair(&arguments),
+    }
+}
+
+fn list(arguments: &Runs) -> anyhow::Result<ExitCode> {
     let place = arguments.store.place()?;
-    let runs = match Store::open_to_read(&place)? {
-        Some(store) => runs_with_ends(&store)?,
-        None => Vec::new(),
-    };
+    let store = Store::open_to_read(&place)?;
+    let runs = store.as_ref().map_or_else(|| Ok(Vec::new()), runs_with_ends)?;
+    let (bytes, warnings) = store.as_ref().map_or((0, Vec::new()), |store| (store.bytes(), store.warnings()));
+    warnings.iter().for_each(|warning| output::warn(warning));
     if arguments.json {
-        let runs: Vec<Value> = runs.iter().map(|(run, last)| as_json(run, last.as_ref())).collect();
-        output::json(&json!({ "store": place.store(), "runs": runs }))?;
+        let runs: Vec<Value> = runs.iter().map(as_json).collect();
+        output::json(&json!({ "store": place.store(), "bytes": bytes, "warnings": warnings, "runs": runs }))?;
     } else if runs.is_empty() {
         output::text(&format!("no runs yet in {}\n", place.store().display()))?;
         output::note("hint: `hemingway train` makes the first");
     } else {
         output::text(&table(&runs))?;
+        let (count, size) = (words::counted(runs.len(), "run"), words::bytes(bytes));
+        output::note(&format!("{count}, {size} in {}", place.store().display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run and its latest point.
-type WithEnd = (StoredRun, Option<Point>);
+fn remove(arguments: &RemoveRuns) -> anyhow::Result<ExitCode> {
+    let RemoveRuns { runs, take_over, cleaning } = arguments;
+    let place = cleaning.store.place()?;
+    let store = Store::open_existing(&place)?;
+    let removed = store.remove_runs(runs, *take_over, &place, cleaning.models)?;
+    say_removed(&removed, cleaning)
+}
+
+fn prune(arguments: &PruneRuns) -> anyhow::Result<ExitCode> {
+    let PruneRuns { keep, cleaning } = arguments;
+    let place = cleaning.store.place()?;
+    let store = Store::open_existing(&place)?;
+    let removed = store.prune(*keep, &place, cleaning.models)?;
+    store.warnings().iter().for_each(|warning| output::warn(warning));
+    say_removed(&removed, cleaning)
+}
+
+fn say_removed(removed: &Removed, cleaning: &Cleaning) -> anyhow::Result<ExitCode> {
+    if cleaning.json {
+        output::json(&serde_json::to_value(removed)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let count = words::counted(removed.runs.len(), "run");
+    let names =
+        if removed.runs.is_empty() { String::new() } else { format!(": {}", removed.runs.join(", ")) };
+    output::text(&format!("removed {count}{names}\nfreed {}\n", words::bytes(removed.freed_bytes)))?;
+    if !removed.removed_models.is_empty() {
+        output::text(&format!("removed {}\n", words::counted(removed.removed_models.len(), "model")))?;
+    }
+    if !removed.kept_models.is_empty() {
+        let kept = words::counted(removed.kept_models.len(), "model");
+        let lie = if removed.kept_models.len() == 1 { "is" } else { "are" };
+        output::note(&format!(
+            "{kept} of these runs {lie} still there; --models removes those beside the store"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn repair(arguments: &RepairRuns) -> anyhow::Result<ExitCode> {
+    let place = arguments.store.place()?;
+    let repaired = Store::open_existing(&place)?.repair()?;
+    let Repaired { removed, left, freed_bytes } = &repaired;
+    if arguments.json {
+        output::json(&serde_json::to_value(&repaired)?)?;
+    } else if removed.is_empty() {
+        output::text("nothing to repair\n")?;
+    } else {
+        let lines: String = removed.iter().map(|what| format!("removed {what}\n")).collect();
+        output::text(&format!("{lines}freed {}\n", words::bytes(*freed_bytes)))?;
+    }
+    left.iter().for_each(|what| output::warn(&format!("left alone: {what}")));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A run, its latest point and its size in bytes.
+type WithEnd = (StoredRun, Option<Point>, u64);
 
 fn runs_with_ends(store: &Store) -> Result<Vec<WithEnd>, hemingway::Error> {
-    let with_end = |run: StoredRun| store.last_point(&run).map(|last| (run, last));
-    store.runs()?.into_iter().map(with_end).collect()
+    let with_end = |run: StoredRun| Ok((store.last_point(&run)?, store.bytes_of(&run)?, run));
+    let runs = store.runs()?.into_iter().map(with_end);
+    runs.map(|run| run.map(|(last, bytes, run)| (run, last, bytes))).collect()
 }
 
 fn table(runs: &[WithEnd]) -> String {
     let header =
-        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "proved", "time"];
-    output::table(&header, runs.iter().map(|(run, last)| row(run, last.as_ref())))
+        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "proved", "time", "size"];
+    output::table(&header, runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes)))
 }
 
-fn row(run: &StoredRun, last: Option<&Point>) -> Vec<String> {
+fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
     vec![
         run.id.clone(),
         words::ago(age(run)),
@@ -53,6 +120,7 @@ fn row(run: &StoredRun, last: Option<&Point>) -> Vec<String> {
         status(run),
         proved(last),
         last.map_or_else(|| "–".to_owned(), |point| words::duration(point.seconds.0)),
+        words::bytes(bytes),
     ]
 }
 
@@ -73,7 +141,8 @@ fn proved(last: Option<&Point>) -> String {
     }
 }
 
-fn as_json(run: &StoredRun, last: Option<&Point>) -> Value {
+fn as_json((run, last, bytes): &WithEnd) -> Value {
+    let last = last.as_ref();
     json!({
         "run": run.id,
         "created": run.created,
@@ -91,6 +160,8 @@ fn as_json(run: &StoredRun, last: Option<&Point>) -> Value {
         "seconds": last.map(|point| point.seconds),
         "certified_error": last.map(|point| point.certified_error),
         "model": run.report.as_ref().map(|report| &report.model),
+        "purpose": run.purpose,
+        "bytes": bytes,
     })
 }
 

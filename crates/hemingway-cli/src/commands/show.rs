@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Point, Status, Store, StoredRun};
+use hemingway::{Owner, Point, Status, Store, StoredRun, TrainReport};
 use serde_json::{Value, json};
 
 use super::runs::status;
@@ -18,8 +18,10 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
     let run = store.run(&arguments.run)?;
     let points = store.points(&run)?;
+    store.warnings().iter().for_each(|warning| output::warn(warning));
     if arguments.json {
-        output::json(&as_json(&run, &points, store.checkpoint_round(&run)?))?;
+        let shown = as_json(&run, &points, store.checkpoint_round(&run)?, store.bytes_of(&run)?);
+        output::json(&shown)?;
     } else {
         output::text(&format!("{}\n{}{}", table(&settings(&run)), way(&points), end(&run)))?;
     }
@@ -98,7 +100,7 @@ fn thinned(points: &[Point]) -> Vec<&Point> {
 fn end(run: &StoredRun) -> String {
     let resume = format!("\nGo on with:\n  hemingway train --resume {}\n", run.id);
     match (&run.report, run.status) {
-        (Some(report), _) => {
+        (Some(report), Status::Done) => {
             let rows = [
                 ("ended", report.stop.reason().to_owned()),
                 ("proved", proved(report)),
@@ -107,20 +109,34 @@ fn end(run: &StoredRun) -> String {
             let unfinished = !report.goal_reached && can_go_on(report.stop);
             format!("\n{}{}", table(&rows), if unfinished { resume } else { String::new() })
         }
-        (None, Status::Running) => format!("\nprocess {} on {} works on it\n", run.owner.pid, run.owner.host),
-        (None, Status::Failed) => {
-            format!("\nfailed: {}\n{resume}", run.failure.as_deref().unwrap_or("no reason kept"))
+        (report, Status::Running) => {
+            let Owner { pid, host, .. } = &run.owner;
+            format!("\n{}process {pid} on {host} works on it\n", before(report.as_ref()))
         }
+        (report, Status::Failed) => {
+            let failure = run.failure.as_deref().unwrap_or("no reason kept");
+            format!("\n{}failed: {failure}\n{resume}", before(report.as_ref()))
+        }
+        (Some(report), _) => format!("\n{}{resume}", before(Some(report))),
         (None, _) => resume,
     }
 }
 
-fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>) -> Value {
+/// What a run that goes further had come to before.
+fn before(report: Option<&TrainReport>) -> String {
+    report.map_or_else(String::new, |report| {
+        format!("before it went on: {}, model {}\n", proved(report), report.model.display())
+    })
+}
+
+fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>, bytes: u64) -> Value {
     json!({
         "run": run.id,
         "created": run.created,
         "created_utc": words::moment(run.created),
         "status": run.status,
+        "purpose": run.purpose,
+        "bytes": bytes,
         "request": run.request,
         "choice": run.choice,
         "dataset": run.dataset,

@@ -8,9 +8,10 @@ use hemingway::{
 };
 
 use crate::arguments::{Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Stop, Train};
+use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
-use crate::{interrupt, output, plan};
+use crate::{failure, interrupt, output, plan};
 
 /// The run ended before what was asked for was reached.
 pub const BEFORE_THE_GOAL: u8 = 3;
@@ -20,6 +21,9 @@ pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
     interrupt::when_closed(move |report| tell(report, json));
     let report = train(arguments)?;
     tell(&report, json)?;
+    if let Some(what) = report.unrecorded {
+        return Err(failure::unrecorded(&what, &report.run, &report.model));
+    }
     Ok(if report.goal_reached { ExitCode::SUCCESS } else { ExitCode::from(BEFORE_THE_GOAL) })
 }
 
@@ -29,6 +33,11 @@ fn tell(report: &TrainReport, json: bool) -> anyhow::Result<()> {
 
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
     let place = arguments.store.place()?;
+    if arguments.take_over && arguments.resume.is_none() {
+        return Err(
+            Usage("--take-over says how to go on with a run; name it with --resume RUN".into()).into()
+        );
+    }
     let mut follower = Follower::new(arguments.quiet);
     let mut watch =
         Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
@@ -114,8 +123,8 @@ pub fn ranks(ranks: Ranks) -> RanksRequest {
 }
 
 fn changes(arguments: Train) -> Changes {
-    let memory_limit = arguments.problem.memory_limit;
-    Changes { stop: stop_rules(&arguments.stop), model: arguments.model, memory_limit }
+    let (stop, memory_limit) = (stop_rules(&arguments.stop), arguments.problem.memory_limit);
+    Changes { stop, model: arguments.model, memory_limit, take_over: arguments.take_over }
 }
 
 /// What counts where something is left open.

@@ -5,7 +5,7 @@
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
 use super::Passes;
-use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
+use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
 
 /// Hyperparameters of gradient descent.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,10 @@ pub struct GradientDescent {
 impl Algorithm for GradientDescent {
     fn name(&self) -> &'static str {
         "gradient-descent"
+    }
+
+    fn goes_on_from_model(&self, loss: Loss) -> bool {
+        loss.smoothness().is_some()
     }
 
     fn parameters(&self) -> Parameters {

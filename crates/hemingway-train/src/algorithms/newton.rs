@@ -24,6 +24,10 @@ impl Algorithm for Newton {
         "newton"
     }
 
+    fn goes_on_from_model(&self, loss: Loss) -> bool {
+        loss.smoothness().is_some()
+    }
+
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }

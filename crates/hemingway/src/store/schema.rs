@@ -50,22 +50,63 @@ const STEPS: &[&str] = &["
         created REAL NOT NULL,
         speed TEXT NOT NULL         -- JSON
     );
+", "
+    -- What a run is for: `train` if the user asked for it, `experiment` if it was made to learn from.
+    ALTER TABLE runs ADD COLUMN purpose TEXT NOT NULL DEFAULT 'train';
+    -- Counts the processes that worked on it: who has an earlier number has lost the run.
+    ALTER TABLE runs ADD COLUMN claim INTEGER NOT NULL DEFAULT 0;
+    -- The status before a claim, until training begins.
+    ALTER TABLE runs ADD COLUMN before TEXT;
+    -- Unix time of its last beginning or end.
+    ALTER TABLE runs ADD COLUMN used REAL NOT NULL DEFAULT 0;
+    UPDATE runs SET used = created;
+
+    -- A run that begins again is at rounds it has been at before. What was seen of them stays until it is overtaken.
+    CREATE TABLE attempts (
+        run INTEGER NOT NULL REFERENCES runs (number),
+        attempt INTEGER NOT NULL,   -- from 1; the first time is attempt 0 and has no row
+        from_round INTEGER NOT NULL,
+        PRIMARY KEY (run, attempt)
+    ) WITHOUT ROWID;
+    ALTER TABLE points RENAME TO old_points;
+    CREATE TABLE points (
+        run INTEGER NOT NULL REFERENCES runs (number),
+        attempt INTEGER NOT NULL,
+        round INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        wall_seconds REAL NOT NULL,
+        current REAL,               -- NULL is not a number: the round diverged
+        primal REAL,
+        dual REAL,
+        certified_error REAL,
+        PRIMARY KEY (run, attempt, round)
+    ) WITHOUT ROWID;
+    INSERT INTO points SELECT run, 0, round, seconds, wall_seconds, current, primal, dual, certified_error
+        FROM old_points;
+    DROP TABLE old_points;
+
+    -- Whether the state is compressed, as that of an ended run is.
+    ALTER TABLE checkpoints ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
 "];
+
+/// What every store has.
+const TABLES: [&str; 5] = ["runs", "points", "checkpoints", "calibrations", "attempts"];
 
 /// Checks that the file is a store and applies the steps it lacks. Any number of commands may do so at once.
 pub(super) fn bring_up_to_date(connection: &Connection, file: &Path) -> Result<(), Error> {
     let named = |error| Error::store(file, error);
     if version_at_one_moment(connection, file)? < known() {
-        patiently(|| use_log(connection)).map_err(named)?;
+        patiently(connection, || use_log(connection)).map_err(named)?;
         migrate(connection, file)?;
     }
+    check_tables(connection, file)?;
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(named)
 }
 
 /// Checks that the file is a store of this very version.
 pub(super) fn check_current(connection: &Connection, file: &Path) -> Result<(), Error> {
     if version_at_one_moment(connection, file)? == known() {
-        return Ok(());
+        return check_tables(connection, file);
     }
     let source = "it is of an earlier version and has to be written to become current".into();
     Err(Error::StoreUnwritable { file: file.to_path_buf(), source })
@@ -92,11 +133,28 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, Error> {
     }
     let empty = "SELECT count(*) = 0 FROM sqlite_schema";
     let empty = version == 0 && connection.query_row(empty, [], |row| row.get(0)).map_err(named)?;
-    if application == APPLICATION_ID || (application == 0 && empty) {
-        Ok(version)
-    } else {
-        Err(Error::NotAStore { file: file.to_path_buf() })
+    match application {
+        APPLICATION_ID if version > 0 => Ok(version),
+        APPLICATION_ID | 0 if empty => Ok(0),
+        APPLICATION_ID => Err(damaged(file, format!("its version is {version}"))),
+        _ => Err(Error::NotAStore { file: file.to_path_buf() }),
     }
+}
+
+/// A file that says it is a store has to have the tables of one.
+fn check_tables(connection: &Connection, file: &Path) -> Result<(), Error> {
+    let named = |error| Error::store(file, error);
+    for table in TABLES {
+        let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        if connection.query_row(there, [table], |row| row.get::<_, i64>(0)).map_err(named)? == 0 {
+            return Err(damaged(file, format!("it has no table `{table}`")));
+        }
+    }
+    Ok(())
+}
+
+fn damaged(file: &Path, problem: String) -> Error {
+    Error::DamagedStore { file: file.to_path_buf(), problem }
 }
 
 fn migrate(connection: &Connection, file: &Path) -> Result<(), Error> {
@@ -113,13 +171,19 @@ fn migrate(connection: &Connection, file: &Path) -> Result<(), Error> {
     transaction.commit().map_err(named)
 }
 
+/// Before the first table is made, space that becomes free can still be made returnable.
 fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")
 }
 
 /// Changing the journal mode does not always wait for others by itself.
-fn patiently(mut attempt: impl FnMut() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
-    let end = Instant::now() + super::PATIENCE;
+fn patiently(
+    connection: &Connection,
+    mut attempt: impl FnMut() -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let patience = connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, i64>(0))?;
+    let end = Instant::now() + Duration::from_millis(patience.max(0) as u64);
     loop {
         match attempt() {
             Err(error) if is_busy(&error) && Instant::now() < end => {
