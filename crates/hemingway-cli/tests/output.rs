@@ -296,6 +296,7 @@ fn one_large_value_does_not_make_a_planned_run_give_up() {
     for loss in ["smoothed-hinge", "logistic", "squared"] {
         let report = sandbox.json(&["train", "one.libsvm", "--loss", loss, "--json"]);
         assert_eq!(report["stop"], "error", "{loss}: {report}");
+        assert_eq!(report["switches"], serde_json::json!([]), "{loss}: nothing fails on the way");
     }
 }
 
