@@ -52,7 +52,7 @@ pub(crate) enum Means {
         /// How its workers are arranged.
         engine: Box<dyn Engine>,
         /// All of the data.
-        data: Dataset,
+        data: Box<Dataset>,
     },
     /// Other processes, which wait for the word.
     Ranks {
@@ -160,7 +160,7 @@ fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Re
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
     let features = data.features.clone();
     let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
-    Ok((ready, Means::Here { engine, data }))
+    Ok((ready, Means::Here { engine, data: Box::new(data) }))
 }
 
 /// Each rank reads its own share. Test data is read here, where the model will be.
