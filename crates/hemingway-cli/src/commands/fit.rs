@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Ahead, Case, Error, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
+use hemingway::{Ahead, Case, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
 use serde_json::{Value, json};
 
 use crate::arguments::Fit;
