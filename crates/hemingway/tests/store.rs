@@ -314,8 +314,12 @@ fn damaged_runs_are_left_out_named_and_removed() {
         let (broken, sound) = (make(), make());
         seen(&store, &broken, 1..=3);
         sqlite(place.store(), &format!("UPDATE runs SET {damage} WHERE number = 1"));
-        assert_eq!(store.runs().unwrap(), [sound.clone()], "{damage}");
-        assert_eq!(store.latest_runs_on(&TrainRequest::default(), 20).unwrap(), [sound.clone()], "{damage}");
+        assert_eq!(store.runs().unwrap(), std::slice::from_ref(&sound), "{damage}");
+        assert_eq!(
+            store.latest_runs_on(&TrainRequest::default(), 20).unwrap(),
+            std::slice::from_ref(&sound),
+            "{damage}"
+        );
         let warnings = store.warnings();
         assert_eq!(warnings.len(), 1, "{damage}: {warnings:?}");
         assert!(
@@ -459,7 +463,8 @@ fn pruning_keeps_what_is_wanted_and_what_is_running() {
     let removed = store.prune(Keep::Latest(2), &place, false).unwrap();
     let mut gone: Vec<&String> = removed.runs.iter().collect();
     let mut expected: Vec<&String> = runs[2..5].iter().map(|run| &run.id).collect();
-    (gone.sort(), expected.sort());
+    gone.sort();
+    expected.sort();
     assert_eq!(gone, expected);
     assert!(
         removed.freed_bytes > full / 3 && store.bytes() + removed.freed_bytes == full,
