@@ -99,7 +99,17 @@ fn an_interrupted_run_of_experiments_says_how_to_go_on() {
     let arguments =
         ["measure", "--algorithms", "minibatch-sgd", "--workers", "1", "--rounds", "100000000", "--json"];
     let child = sandbox.start(&arguments);
-    sandbox.wait_for_run(|run| run["points"].as_array().is_some_and(|points| points.len() > 2));
+    // An experiment is not the last run that was asked for, so it goes by its name.
+    let begun = |sandbox: &Sandbox| {
+        let runs = sandbox.run(&["runs", "--json"]);
+        let name =
+            (runs.code == Some(0)).then(|| runs.json()["runs"][0]["run"].as_str().map(str::to_owned))??;
+        let points = sandbox.json(&["show", &name, "--json"])["points"].as_array().map_or(0, Vec::len);
+        (points > 2).then_some(())
+    };
+    while begun(&sandbox).is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
     let outcome = sandbox::wait(child);

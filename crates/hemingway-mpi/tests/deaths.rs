@@ -190,7 +190,7 @@ fn a_stuck_run_that_is_interrupted_saves_its_last_checkpoint() {
     assert_eq!(code, Some(3), "{said}");
     assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
     let report = &show(folder.path())["report"];
-    assert_eq!(report["stop"], "interrupted", "{report}");
+    assert_eq!(report["stop"], "interrupted", "{report} {said}");
     let models = folder.path().join("hemingway").join("models");
     assert_eq!(std::fs::read_dir(models).unwrap().count(), 1);
     resumes(&folder);

@@ -2,6 +2,8 @@
 
 mod cluster;
 
+use std::collections::BTreeMap;
+
 use hemingway_data::{Dataset, LoadOptions, load};
 use hemingway_train::protocol::{ExternalJob, Message, PROTOCOL, Source, Stage};
 use hemingway_train::{
@@ -177,15 +179,20 @@ fn neighbours_talk_around_a_ring() {
 
 #[test]
 fn a_sum_through_the_seam_costs_no_more_than_a_bare_one() {
-    // The machine is noisy: once is enough, because the seam can only add to what is measured.
-    let ratios = |_| {
+    // The machine is noisy, and noise only ever adds: of each length and each way the quickest counts.
+    let mut quickest: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+    for _ in 0..5 {
         let output = cluster::mpirun(2).arg("--measure").output().unwrap();
         let said = cluster::text(&output.stdout);
         let last = said.lines().last().map(serde_json::from_str);
         let Some(Ok(Message::Measured(measured))) = last else { panic!("{said}") };
-        let long = measured.sums.into_iter().filter(|sum| sum.numbers >= 65_536);
-        long.map(|sum| sum.seconds / sum.bare_seconds).fold(0.0, f64::max)
-    };
-    let best = (0..5).map(ratios).find(|worst| *worst <= 1.1);
-    assert!(best.is_some(), "always more than 1.1 times the bare call");
+        for sum in measured.sums.into_iter().filter(|sum| sum.numbers >= 65_536) {
+            let [seam, bare] = quickest.entry(sum.numbers).or_insert([f64::INFINITY; 2]);
+            (*seam, *bare) = (seam.min(sum.seconds), bare.min(sum.bare_seconds));
+        }
+        if quickest.values().all(|[seam, bare]| *seam <= 1.1 * bare) {
+            return;
+        }
+    }
+    panic!("more than 1.1 times the bare call: {quickest:?}");
 }

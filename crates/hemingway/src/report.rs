@@ -123,6 +123,9 @@ pub struct Straggler {
     pub factor: f64,
 }
 
+/// What is said of data that nothing can be compared with.
+const UNKNOWN_CONTENT: &str = "it was recorded by a version that did not remember what the data contains";
+
 /// A dataset in figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetSummary {
@@ -170,8 +173,13 @@ impl DatasetSummary {
         }
         match (self.fingerprint, other.fingerprint) {
             (Some(then), Some(now)) => then.difference(&now).map(|difference| difference.to_string()),
-            _ => Some("it was recorded by a version that did not remember what the data contains".to_owned()),
+            _ => Some(UNKNOWN_CONTENT.to_owned()),
         }
+    }
+
+    /// Why nothing can be compared with it, if that is so.
+    pub(crate) fn unknown_content(&self) -> Option<String> {
+        self.fingerprint.is_none().then(|| UNKNOWN_CONTENT.to_owned())
     }
 
     /// The features that have weights.

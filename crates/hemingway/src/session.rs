@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hemingway_data::{Dataset, Difference};
+use hemingway_data::Dataset;
 use hemingway_train::protocol::Loaded;
 use hemingway_train::{
     Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start, Stop,
@@ -176,6 +176,7 @@ fn prepare_again(
     changes: &Changes,
     watch: &mut Watch,
 ) -> Result<Again, Error> {
+    unless_changed(run, run.dataset.unknown_content())?;
     let request = run.request.clone().with(changes);
     place.check_model(&request)?;
     let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
@@ -243,8 +244,12 @@ pub(crate) fn measure_if_needed(
 }
 
 fn check_same_data(run: &StoredRun, ready: &Ready) -> Result<(), Error> {
+    unless_changed(run, run.dataset.difference(&ready.summary))
+}
+
+fn unless_changed(run: &StoredRun, difference: Option<String>) -> Result<(), Error> {
     let changed = |difference| Error::DataChanged { run: run.id.clone(), difference };
-    run.dataset.difference(&ready.summary).map_or(Ok(()), |difference| Err(changed(difference)))
+    difference.map_or(Ok(()), |difference| Err(changed(difference)))
 }
 
 /// A run that has been recorded and is about to be trained.
@@ -534,11 +539,10 @@ impl<'a> Task<'a> {
     /// Refuses to go on with ranks that have read something else than those before them.
     fn check_still_the_same(&self, loaded: &Loaded) -> Result<(), Error> {
         let then = self.ready.summary.fingerprint.unwrap_or_default();
-        let changed = |difference: Difference| Error::DataChanged {
-            run: self.run.id.clone(),
-            difference: difference.to_string(),
-        };
-        then.difference(&loaded.fingerprint).map_or(Ok(()), |difference| Err(changed(difference)))
+        unless_changed(
+            self.run,
+            then.difference(&loaded.fingerprint).map(|difference| difference.to_string()),
+        )
     }
 
     fn begun(&mut self, seconds: Seconds) {
