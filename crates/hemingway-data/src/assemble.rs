@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunk::Chunk;
 use crate::features::{Columns, may_have_gaps, occurring};
-use crate::fingerprint::{Fingerprint, RowHash};
+use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::labels::{Column, hopeless};
 use crate::{Dataset, Dense, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
 
@@ -147,7 +147,7 @@ impl<'a> Assembler<'a> {
         let (whole, rows) = (self.shape, self.hash);
         let used = if self.may_have_gaps(whole) { self.occurring(whole)? } else { None };
         let mut loaded = self.finish_part(whole, used, format)?;
-        let targets = RowHash::of_targets(&loaded.dataset.targets);
+        let targets = TargetHash::of(0, &loaded.dataset.targets);
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }

@@ -50,6 +50,22 @@ impl Chunk {
         }
     }
 
+    /// Adds neighbours of which some are zero, without a branch that depends on which: nobody can foresee that.
+    #[inline]
+    pub(crate) fn push_some(&mut self, first: u32, values: [f32; 8]) {
+        if self.limit.saturating_sub(first) < 8 {
+            (first..).zip(values).for_each(|(index, value)| self.push(index, value));
+            return;
+        }
+        let (mut kept_indices, mut kept_values, mut kept) = ([0; 8], [0.0; 8], 0);
+        for (index, value) in (first..).zip(values) {
+            (kept_indices[kept & 7], kept_values[kept & 7]) = (index, value);
+            kept += usize::from(value != 0.0);
+        }
+        self.indices.extend_from_slice(&kept_indices[..kept]);
+        self.values.extend_from_slice(&kept_values[..kept]);
+    }
+
     /// Notes that the data has at least this many columns.
     #[inline]
     pub(crate) fn widen(&mut self, columns: usize) {

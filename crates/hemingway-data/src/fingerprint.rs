@@ -50,9 +50,9 @@ impl fmt::Display for Difference {
 
 impl Fingerprint {
     /// Of rows and targets that were hashed piece by piece, with this number of columns.
-    pub(crate) fn new(rows: RowHash, targets: RowHash, columns: usize) -> Fingerprint {
+    pub(crate) fn new(rows: RowHash, targets: TargetHash, columns: usize) -> Fingerprint {
         let shape = mix(rows.rows ^ KEYS[0], columns as u64 ^ KEYS[1]);
-        Fingerprint { values: mix(rows.hash ^ KEYS[2], shape), targets: targets.hash, treatment: 0 }
+        Fingerprint { values: mix(rows.hash ^ KEYS[2], shape), targets: targets.0, treatment: 0 }
     }
 
     /// Of data that is in memory: the same as if it had been read from a file.
@@ -60,22 +60,27 @@ impl Fingerprint {
         let mut rows = RowHash::default();
         let all = || (0..matrix.columns() as u32).collect();
         let feature: Vec<u32> = features.used.clone().unwrap_or_else(all);
+        let mut push = |row: &mut dyn Iterator<Item = (usize, f32)>| {
+            let row = row.filter(|(_, value)| *value != 0.0);
+            let (indices, values): (Vec<u32>, Vec<f32>) =
+                row.map(|(column, value)| (feature[column], value)).unzip();
+            rows.push(&indices, &values);
+        };
         match matrix {
             Matrix::Sparse(sparse) => {
                 for bounds in sparse.offsets().windows(2) {
                     let row = bounds[0]..bounds[1];
-                    let columns = sparse.indices()[row.clone()].iter();
-                    let indices: Vec<u32> = columns.map(|&column| feature[column as usize]).collect();
-                    rows.push(&indices, &sparse.values()[row]);
+                    let columns = sparse.indices()[row.clone()].iter().map(|&column| column as usize);
+                    push(&mut columns.zip(sparse.values()[row].iter().copied()));
                 }
             }
             Matrix::Dense(dense) => {
                 for row in dense.values().chunks_exact(dense.columns().max(1)) {
-                    rows.push(&feature, row);
+                    push(&mut row.iter().copied().enumerate());
                 }
             }
         }
-        Fingerprint::new(rows, RowHash::of_targets(targets), features.count)
+        Fingerprint::new(rows, TargetHash::of(0, targets), features.count)
     }
 
     /// The same data after something was done to it.
@@ -143,22 +148,23 @@ pub(crate) struct RowHash {
 }
 
 impl RowHash {
-    /// Adds a row: its values, and where in the row they are.
+    /// Adds a row: its values, none of them zero, and where in the row they are.
     #[inline]
     pub(crate) fn push(&mut self, indices: &[u32], values: &[f32]) {
-        // A sum, so that values need not wait for one another; the product ties each to its place.
-        let row = indices.iter().zip(values).fold(0_u64, |sum, (index, value)| {
-            let term = mix(u64::from(*index) ^ KEYS[0], u64::from(value.to_bits()) ^ KEYS[1]);
-            sum.wrapping_add(if *value == 0.0 { 0 } else { term })
-        });
+        // Two values at a time, which is one load and one product; a sum, so that pairs need not wait for one another.
+        let (places, last_place) = indices.as_chunks::<2>();
+        let (pairs, last) = values.as_chunks::<2>();
+        let term = |[first, second]: [u32; 2], [one, two]: [f32; 2]| {
+            let place = u64::from(first) | u64::from(second) << 32;
+            let value = u64::from(one.to_bits()) | u64::from(two.to_bits()) << 32;
+            mix(place ^ KEYS[0], value ^ KEYS[1])
+        };
+        let sum = |sum: u64, (place, pair): (&[u32; 2], &[f32; 2])| sum.wrapping_add(term(*place, *pair));
+        let mut row = places.iter().zip(pairs).fold(0, sum);
+        if let (&[place], &[value]) = (last_place, last) {
+            row = row.wrapping_add(term([place, 0], [value, 0.0]));
+        }
         self.push_hash(row);
-    }
-
-    /// One target per row.
-    pub(crate) fn of_targets(targets: &[f32]) -> RowHash {
-        let mut hash = RowHash::default();
-        targets.iter().for_each(|target| hash.push_hash(u64::from(target.to_bits())));
-        hash
     }
 
     fn push_hash(&mut self, row: u64) {
@@ -172,6 +178,24 @@ impl RowHash {
             hash: add(times(self.hash, power(BASE, next.rows)), next.hash),
             rows: self.rows + next.rows,
         }
+    }
+}
+
+/// The hash of the targets of some rows, whose places are known by then: a sum, for which no row waits for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct TargetHash(u64);
+
+impl TargetHash {
+    /// Of rows from this one on.
+    pub(crate) fn of(first_row: usize, targets: &[f32]) -> TargetHash {
+        let term = |row: u64, target: &f32| mix(row ^ KEYS[0], u64::from(target.to_bits()) ^ KEYS[1]);
+        let terms = (first_row as u64..).zip(targets).map(|(row, target)| term(row, target));
+        TargetHash(terms.fold(0, u64::wrapping_add))
+    }
+
+    /// Of these rows and others.
+    pub(crate) fn and(self, others: TargetHash) -> TargetHash {
+        TargetHash(self.0.wrapping_add(others.0))
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Assembler, Filled, Shape};
 use crate::features::united;
-use crate::fingerprint::{Fingerprint, RowHash};
+use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
 use crate::labels::{Class, Column, hopeless};
@@ -132,8 +132,8 @@ fn finish(
     };
     let finished = assembler.finish_part(whole, used, filled.format).map(|loaded| loaded.dataset);
     let (mut dataset, everyone) =
-        exchange(together, finished, |dataset| RowHash::of_targets(&dataset.targets))?;
-    let targets = everyone.into_iter().fold(RowHash::default(), RowHash::above);
+        exchange(together, finished, |dataset| TargetHash::of(filled.first_row, &dataset.targets))?;
+    let targets = everyone.into_iter().fold(TargetHash::default(), TargetHash::and);
     dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
     let (first_row, total_rows, total_nonzeros) = (filled.first_row, whole.rows, whole.nonzeros);
     Ok(Part { dataset, first_row, total_rows, total_nonzeros })

@@ -26,7 +26,9 @@ impl Run {
     fn start_on(workers: &[&str], extra: &[&str]) -> Run {
         let run = Run::begin(&[workers, &["--algorithm", "minibatch-sgd"], extra].concat());
         wait_for("a checkpoint", || {
-            show(run.folder.path())["points"].as_array().is_some_and(|points| points.len() > 3)
+            let run = show(run.folder.path());
+            let points = run["points"].as_array().map_or(0, Vec::len);
+            points > 3 && run["checkpoint_round"].is_u64()
         });
         run
     }

@@ -143,7 +143,6 @@ impl Logistic {
         // Unlike `clamp`, this lets an objective that is no longer a number end the run instead of the program.
         let mut t = guess.max(low).min(high);
         let mut share = sigmoid_of_minus(t);
-        let last = Logistic::LAST.min((4.0 / q).max(Logistic::EXACT));
         for _ in 0..Logistic::MOST_STEPS {
             let value = t - z - q * (share - start);
             if value > 0.0 {
@@ -155,7 +154,8 @@ impl Logistic {
             let newton = t - value / (1.0 + q * curvature);
             let next = if newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
             let moved = next - t;
-            if moved.abs() <= last {
+            let step = moved.abs();
+            if step <= Logistic::LAST && (step * q <= 4.0 || step <= Logistic::EXACT) {
                 return share - curvature * moved;
             }
             t = next;

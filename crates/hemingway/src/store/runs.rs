@@ -202,7 +202,9 @@ impl Store {
                 .map_err(self.error())?;
             // A run that was closed in the middle of a round has seen more than its model is made of.
             self.settle(run, report.rounds.max(self.last_round_of_this_attempt(run)?))?;
-            self.pack_checkpoint(run, needs_little(report))
+            // A run that reached its goal keeps what any solver can go on from, if its own needs no more; others keep all,
+            // since they are likely to go on, and then as if they had never stopped.
+            if needs_little(report) { self.lighten_checkpoint(run) } else { Ok(()) }
         })?;
         // Space that is not given back now is used by the next run.
         let _ = self.give_back_free_pages();

@@ -85,7 +85,7 @@ const STEPS: &[&str] = &["
         FROM old_points;
     DROP TABLE old_points;
 
-    -- Whether the state is compressed, as that of an ended run is.
+    -- Whether the state is compressed, as cleaning up leaves it.
     ALTER TABLE checkpoints ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
 "];
 

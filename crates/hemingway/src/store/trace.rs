@@ -190,8 +190,15 @@ impl Store {
         Ok(round.optional().map_err(self.error())?.map(|round| round as u64))
     }
 
-    /// Makes the state of an ended run small. A run that reached its goal keeps what any solver can go on from, if its
-    /// own needs no more; others keep all, since they are likely to go on, and then as if they had never stopped.
+    /// Leaves of the state what any solver can go on from.
+    pub(super) fn lighten_checkpoint(&self, run: &StoredRun) -> Result<(), Error> {
+        let Some(mut checkpoint) = self.checkpoint(run)? else { return Ok(()) };
+        checkpoint.workers.clear();
+        self.put_checkpoint(run, checkpoint.round, &checkpoint.to_bytes(), false)
+    }
+
+    /// Compresses the state of an ended run, which takes longer than to train many a model: only whoever cleans up waits
+    /// for it.
     pub(super) fn pack_checkpoint(&self, run: &StoredRun, light: bool) -> Result<(), Error> {
         let packed = "SELECT packed FROM checkpoints WHERE run = ?1";
         let packed = self.connection.query_row(packed, [run.number], |row| row.get::<_, bool>(0));
@@ -207,7 +214,7 @@ impl Store {
 }
 
 fn pack(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
     packed.expect("memory can be written to")
 }
