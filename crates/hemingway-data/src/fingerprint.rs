@@ -154,10 +154,9 @@ impl RowHash {
         // Two values at a time, which is one load and one product; a sum, so that pairs need not wait for one another.
         let (places, last_place) = indices.as_chunks::<2>();
         let (pairs, last) = values.as_chunks::<2>();
-        let term = |[first, second]: [u32; 2], [one, two]: [f32; 2]| {
-            let place = u64::from(first) | u64::from(second) << 32;
-            let value = u64::from(one.to_bits()) | u64::from(two.to_bits()) << 32;
-            mix(place ^ KEYS[0], value ^ KEYS[1])
+        let term = |place: [u32; 2], [one, two]: [f32; 2]| {
+            let value = [one.to_bits(), two.to_bits()];
+            mix(joined(place) ^ KEYS[0], joined(value) ^ KEYS[1])
         };
         let sum = |sum: u64, (place, pair): (&[u32; 2], &[f32; 2])| sum.wrapping_add(term(*place, *pair));
         let mut row = places.iter().zip(pairs).fold(0, sum);
@@ -212,6 +211,14 @@ const KEYS: [u64; 4] =
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product >> 64) as u64 ^ product as u64
+}
+
+/// Two numbers as one, the first in the lower half: what shifts would do, but with one load where compilers take two.
+#[inline]
+fn joined(pair: [u32; 2]) -> u64 {
+    // SAFETY: both are eight bytes, and all of them are a number.
+    let joined: u64 = unsafe { std::mem::transmute(pair) };
+    if cfg!(target_endian = "big") { joined.rotate_left(32) } else { joined }
 }
 
 #[inline]
@@ -300,6 +307,13 @@ mod tests {
         assert_eq!(serde_json::from_str::<Fingerprint>(&serde_json::to_string(&one).unwrap()).unwrap(), one);
         for wrong in ["", "1-2-3", "0000000000000000-0000000000000000", "x"] {
             assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_joined_as_shifts_join_them() {
+        for [first, second] in [[1, 2], [u32::MAX, 0], [0, u32::MAX], [0x1234_5678, 0x9abc_def0]] {
+            assert_eq!(joined([first, second]), u64::from(first) | u64::from(second) << 32);
         }
     }
 

@@ -119,6 +119,8 @@ impl Logistic {
 
     /// A first guess for a huge q. Beyond the middle σ(−t) is about e⁻ᵗ, and t = ln q − ln(t − low) is nearly solved by
     /// putting ln q for the t on the right; below it is the same with all signs turned.
+    #[cold]
+    #[inline(never)]
     fn in_the_tail(middle: f64, low: f64, high: f64, q: f64) -> f64 {
         let far = |distance: f64| (q / (q.ln() + distance).max(1.0)).ln().max(0.0);
         match middle {

@@ -200,8 +200,8 @@ impl Store {
             self.connection
                 .execute(update, params![run.number, json(report), now()])
                 .map_err(self.error())?;
-            // A run that was closed in the middle of a round has seen more than its model is made of.
-            self.settle(run, report.rounds.max(self.last_round_of_this_attempt(run)?))?;
+            // What an earlier attempt saw beyond the end was seen all the same.
+            self.settle(run, u64::MAX)?;
             // A run that reached its goal keeps what any solver can go on from, if its own needs no more; others keep all,
             // since they are likely to go on, and then as if they had never stopped.
             if needs_little(report) { self.lighten_checkpoint(run) } else { Ok(()) }

@@ -138,14 +138,6 @@ impl Store {
         statement.query_row([run.number], |row| row.get(0)).map_err(self.error())
     }
 
-    /// How far the present attempt has come.
-    pub(super) fn last_round_of_this_attempt(&self, run: &StoredRun) -> Result<u64, Error> {
-        let query = "SELECT coalesce(max(round), 0) FROM points WHERE run = ?1
-            AND attempt = (SELECT coalesce(max(attempt), 0) FROM attempts WHERE run = ?1)";
-        let round = self.connection.query_row(query, [run.number], |row| row.get::<_, i64>(0));
-        Ok(round.map_err(self.error())?.max(0) as u64)
-    }
-
     /// Makes one attempt of all, up to a round: what was seen beyond it does not belong to the run any more.
     pub(super) fn settle(&self, run: &StoredRun, round: u64) -> Result<(), Error> {
         if self.attempts(run)? == 0 {
