@@ -200,8 +200,9 @@ impl Store {
             self.connection
                 .execute(update, params![run.number, json(report), now()])
                 .map_err(self.error())?;
-            // What an earlier attempt saw beyond the end was seen all the same.
-            self.settle(run, u64::MAX)?;
+            // A run that was asked for so many rounds has no more. Otherwise what an earlier attempt saw beyond the end was
+            // seen all the same.
+            self.settle(run, if report.stop == Stop::Rounds { report.rounds } else { u64::MAX })?;
             // A run that reached its goal keeps what any solver can go on from, if its own needs no more; others keep all,
             // since they are likely to go on, and then as if they had never stopped.
             if needs_little(report) { self.lighten_checkpoint(run) } else { Ok(()) }
