@@ -16,6 +16,8 @@ fn on_one_core(words: &[&str]) -> Output {
     let alone = command(folder.path());
     let mut pinned = Command::new("taskset");
     pinned.envs(alone.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    // Open MPI would give each rank a core of its own, whatever it may use itself.
+    pinned.env("OMPI_MCA_hwloc_base_binding_policy", "none");
     pinned.args(["-c", first]).arg(alone.get_program()).args(words).output().unwrap()
 }
 
@@ -43,11 +45,11 @@ fn a_shared_core_is_no_property_of_algorithms() {
         (0.6..1.6).contains(&speed),
         "a core is as fast whoever else has it: {speed}\n{crowded}\n{quiet}"
     );
-    // How much of the core a rank lost depends on whether the other was measuring too; that it lost some is in the file.
+    // What a rank lost of its core is in its speed or in its pauses.
     let figure = |part: &str, name: &str| crowded[part][name].as_f64().unwrap_or(0.0);
     let pauses = figure("jitter", "pauses_per_second") * figure("jitter", "pause_seconds");
     let left = crowded["machines"][0]["speed"].as_f64().unwrap() * (1.0 - pauses);
-    assert!(left < 0.9, "each rank has about half of a core: {left}\n{crowded}");
+    assert!(left < 0.75, "each rank has about half of a core: {left}\n{crowded}");
     let warning = "2 ranks share the one core of this machine";
     assert!(crowded["warnings"][0].as_str().unwrap().starts_with(warning), "{crowded}");
     assert!(text(&output.stderr).contains(&format!("Warning: {warning}")), "{}", text(&output.stderr));
