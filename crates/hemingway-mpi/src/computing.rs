@@ -20,7 +20,7 @@ struct Round {
     seconds: f64,
 }
 
-/// So many rounds are remembered: enough for a median, and little memory in runs of millions.
+/// Rounds that are kept: enough for a median, and little memory in runs of millions.
 const REMEMBERED: usize = 1000;
 
 impl Computing {

@@ -25,7 +25,7 @@ pub fn die_with_the_launcher() {
 pub fn die_of_panics(rank: usize) {
     std::panic::set_hook(Box::new(move |panic| {
         say_failure(rank, false, panic.to_string().replace('\n', " "));
-        // MPI may be in the middle of anything on another thread; a signal ends the process all the same.
+        // Another thread may be inside MPI; a signal ends the process all the same.
         die();
     }));
 }
