@@ -1,0 +1,221 @@
+//! How close schedules come to the best possible, after how many evaluations.
+//!
+//!     cargo run --release -p hemingway-tune --example accuracy -- [TABLE…] [--seeds N] [--stop SHARE]
+//!
+//! Tables: paper (the 36 experiments), troubles (the same with something wrong), random (clusters drawn at random), total (only
+//! the time of the iteration is measured), warm (from a neighbouring batch), large (40 machines). Ratios are times without noise
+//! of the chosen schedule, divided by the exact optimum.
+
+use std::time::Instant;
+
+use hemingway_tune::random::stream;
+use hemingway_tune::schedule::{Answer, Evaluated, Options, Outcome, Tuner};
+use hemingway_tune::simulator::{Experiment, Network, Trouble, World, experiments, random_world, troubled};
+use rayon::prelude::*;
+
+/// What became of one study.
+struct Study {
+    name: String,
+    /// After each evaluation: time of the schedule that would be chosen / optimum.
+    ratios: Vec<f64>,
+    /// Expected improvement before each evaluation.
+    expected: Vec<f64>,
+    failed: usize,
+    longest_thought: f64,
+    evaluated: Vec<Evaluated>,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str, usual: f64| {
+        let at = arguments.iter().position(|argument| argument == name);
+        at.and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(usual)
+    };
+    let (seeds, stop) = (value("--seeds", 5.0) as u64, value("--stop", 0.005));
+    let named = |table: &str| {
+        let tables = ["paper", "troubles", "random", "total", "warm", "large"];
+        let some = arguments.iter().any(|argument| tables.contains(&argument.as_str()));
+        !some || arguments.iter().any(|argument| argument == table)
+    };
+    println!("{:34} {:>4} {:>13} {:>13} {:>13} {:>13}  {:>6} {:>6} {:>17}", "", "", "at 3", "at 5", "at 7", "at 10", "95 %@5", "95 %@10", "stop at, ratio");
+    if named("paper") {
+        show("36 experiments", &all(seeds, 10, |world, _| world), stop);
+    }
+    if named("troubles") {
+        for factor in [1.3, 1.6, 2.0] {
+            let made = all(seeds, 10, |world, seed| {
+                troubled(world, Trouble::Straggler(factor), &mut stream(seed, "trouble", 0))
+            });
+            show(&format!("straggler of {factor}"), &made, stop);
+        }
+        for (name, trouble) in [
+            ("GPU memory for 0.5 of its load", Trouble::Memory(0.5)),
+            ("GPU memory for 0.8 of its load", Trouble::Memory(0.8)),
+            ("curves that are not smooth", Trouble::Rough),
+            ("10 % noise", Trouble::Noise(0.1)),
+            ("half of communication hidden", Trouble::Hidden(0.5)),
+        ] {
+            let made = all(seeds, 10, |world, seed| troubled(world, trouble, &mut stream(seed, "trouble", 1)));
+            show(name, &made, stop);
+        }
+    }
+    if named("random") {
+        let made: Vec<Study> = (0..20 * seeds)
+            .into_par_iter()
+            .map(|seed| study(format!("random {seed}"), &random_world(&mut stream(seed, "world", 0)), 10, seed, full, None))
+            .collect();
+        show("random clusters", &made, stop);
+    }
+    if named("total") {
+        let made: Vec<Study> = cells(seeds)
+            .into_par_iter()
+            .map(|(experiment, seed)| study(experiment.to_string(), &experiment.world(), 15, seed, total, None))
+            .collect();
+        show("only the total time", &made, stop);
+        println!("    at 15: {}", words(&made, 15));
+    }
+    if named("warm") {
+        let made: Vec<Study> = cells(seeds)
+            .into_par_iter()
+            .filter(|(experiment, _)| experiment.batch > 64)
+            .map(|(experiment, seed)| {
+                let before = Experiment { batch: experiment.batch / 2, ..experiment };
+                let world = before.world();
+                let first = study(String::new(), &world, 10, seed, full, None);
+                study(experiment.to_string(), &experiment.world(), 4, seed + 100, full, Some((world, first.evaluated)))
+            })
+            .collect();
+        show("after half the batch", &made, stop);
+        println!("    at 1: {}", words(&made, 1));
+    }
+    if named("large") {
+        let large = [
+            (Network::GoogleNet, 1024, [8, 12, 10, 10]),
+            (Network::AlexNet, 4096, [4, 16, 12, 8]),
+            (Network::SpeechNet, 1 << 17, [10, 10, 10, 10]),
+        ];
+        let made: Vec<Study> = large
+            .into_iter()
+            .flat_map(|cell| (0..seeds).map(move |seed| (cell, seed)))
+            .map(|((network, batch, counts), seed)| {
+                let experiment = Experiment { setting: hemingway_tune::simulator::Setting::C, network, batch };
+                let world = experiment.with_machines(counts);
+                study(format!("40 machines {network:?}"), &world, 10, seed, full, None)
+            })
+            .collect();
+        show("40 machines", &made, stop);
+    }
+}
+
+fn cells(seeds: u64) -> Vec<(Experiment, u64)> {
+    experiments().into_iter().flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
+}
+
+fn all(seeds: u64, evaluations: usize, change: impl Fn(World, u64) -> World + Sync) -> Vec<Study> {
+    let made = cells(seeds).into_par_iter().map(|(experiment, seed)| {
+        study(experiment.to_string(), &change(experiment.world(), seed), evaluations, seed, full, None)
+    });
+    made.collect()
+}
+
+fn full(answer: Answer) -> Answer {
+    answer
+}
+
+fn total(answer: Answer) -> Answer {
+    Answer { time: answer.time, ..Answer::default() }
+}
+
+fn study(
+    name: String,
+    world: &World,
+    evaluations: usize,
+    seed: u64,
+    seen: fn(Answer) -> Answer,
+    earlier: Option<(World, Vec<Evaluated>)>,
+) -> Study {
+    let optimum = world.optimum().1;
+    let mut tuner = Tuner::new(world.job.clone(), Options { seed, ..Options::default() });
+    if let Some((before, evaluated)) = earlier {
+        tuner.warm_start(before.job, evaluated);
+    }
+    let mut made =
+        Study { name, ratios: Vec::new(), expected: Vec::new(), failed: 0, longest_thought: 0.0, evaluated: Vec::new() };
+    let mut rng = stream(seed, "evaluation", 0);
+    for number in 0..evaluations {
+        let begun = Instant::now();
+        let proposal = tuner.ask();
+        made.longest_thought = f64::max(made.longest_thought, begun.elapsed().as_secs_f64());
+        made.expected.push(proposal.expected_improvement);
+        let outcome = match world.evaluate(&proposal.schedule, &mut rng) {
+            Outcome::Measured(answer) => Outcome::Measured(seen(answer)),
+            failed => {
+                made.failed += 1;
+                failed
+            }
+        };
+        if std::env::var("VERBOSE").is_ok_and(|wanted| made.name.contains(&wanted)) {
+            let time = match &outcome { Outcome::Measured(answer) => answer.time, Outcome::Failed(_) => f64::NAN };
+            let loads: Vec<String> = proposal.schedule.roles.iter().map(|role| format!("{:?}{}", role.loads, if role.server { "*" } else { "" })).collect();
+            eprintln!("{} {number}: ei {:.4} predicted {:?} measured {time:.4} exact {:?} optimum {optimum:.4} {}", made.name, proposal.expected_improvement, proposal.predicted, world.exact(&proposal.schedule), loads.join(" "));
+        }
+        tuner.tell(proposal.schedule, outcome);
+        let chosen = tuner.think().best().map(|at| &tuner.evaluated()[at].schedule);
+        made.ratios.push(chosen.and_then(|schedule| world.exact(schedule)).map_or(f64::INFINITY, |time| time / optimum));
+    }
+    made.evaluated = tuner.evaluated().to_vec();
+    made
+}
+
+fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * share).ceil() as usize]
+}
+
+fn at(made: &[Study], evaluations: usize) -> Vec<f64> {
+    made.iter().filter_map(|study| study.ratios.get(evaluations - 1).copied()).collect()
+}
+
+fn words(made: &[Study], evaluations: usize) -> String {
+    let values = at(made, evaluations);
+    if values.is_empty() {
+        return String::new();
+    }
+    format!("{:.3} ({:.2})", quantile(values.clone(), 0.5), quantile(values, 1.0))
+}
+
+fn show(name: &str, made: &[Study], stop: f64) {
+    let ended: Vec<(usize, f64)> = made
+        .iter()
+        .map(|study| {
+            let at = (2..study.ratios.len()).find(|at| study.expected[*at] < stop).unwrap_or(study.ratios.len());
+            (at, study.ratios[at - 1])
+        })
+        .collect();
+    let evaluations = quantile(ended.iter().map(|(at, _)| *at as f64).collect(), 0.5);
+    let ratios: Vec<f64> = ended.iter().map(|(_, ratio)| *ratio).collect();
+    let tail = |evaluations| {
+        let values = at(made, evaluations);
+        if values.is_empty() { f64::NAN } else { quantile(values, 0.95) }
+    };
+    println!(
+        "{name:34} {:>4} {:>13} {:>13} {:>13} {:>13}  {:6.3} {:6.3} {evaluations:>3} {:6.3} {:6.3}",
+        made.len(),
+        words(made, 3),
+        words(made, 5),
+        words(made, 7),
+        words(made, 10),
+        tail(5),
+        tail(10),
+        quantile(ratios.clone(), 0.5),
+        quantile(ratios, 0.95),
+    );
+    let mut worst: Vec<&Study> = made.iter().collect();
+    let last = |study: &Study| study.ratios[study.ratios.len() - 1];
+    worst.sort_by(|a, b| last(b).total_cmp(&last(a)));
+    let names: Vec<String> =
+        worst.iter().take(4).map(|study| format!("{} {:.3}", study.name, last(study))).collect();
+    let thought = made.iter().map(|study| study.longest_thought).fold(0.0, f64::max);
+    let failed = made.iter().map(|study| study.failed).max().unwrap_or(0);
+    println!("    worst: {}; failed at most {failed}; thought at most {thought:.2} s", names.join(", "));
+}

@@ -1,0 +1,95 @@
+//! What does not fit into memory, learnt from evaluations that failed.
+//!
+//! Every type of device may have a largest load. Loads that went well are below it; an evaluation that failed had a load above
+//! one of them, or failed for another reason. Limits that explain what was seen are kept, by how well they explain it.
+
+use super::cluster::Job;
+use super::configuration::Schedule;
+use crate::random::{Rng, uniform};
+
+/// How many limits are drawn.
+const DRAWS: usize = 1024;
+/// The share of devices that are believed to have no limit within reach.
+const WITHOUT: f64 = 0.5;
+/// How often an evaluation fails for a reason that has nothing to do with loads.
+const MISHAP: f64 = 0.02;
+
+/// Limits that are possible.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// For each kind and device a limit; and how well they explain what was seen.
+    draws: Vec<(Vec<Vec<f64>>, f64)>,
+}
+
+impl Limits {
+    /// From the largest loads of each device of each kind in evaluations that went well and in those that failed.
+    pub fn new(job: &Job, succeeded: &[&Schedule], failed: &[&Schedule], rng: &mut Rng) -> Limits {
+        let largest = |schedules: &[&Schedule]| {
+            let mut most = zeros(job);
+            schedules.iter().for_each(|schedule| raise(job, schedule, &mut most));
+            most
+        };
+        let proved = largest(succeeded);
+        let failures: Vec<Vec<Vec<f64>>> = failed.iter().map(|schedule| largest(&[schedule])).collect();
+        let beyond = 8.0 * job.batch as f64;
+        let limit = |proved: f64, rng: &mut Rng| {
+            if uniform(rng) < WITHOUT {
+                return f64::INFINITY;
+            }
+            let low = proved.max(1.0);
+            low * (beyond / low).max(1.0).powf(uniform(rng))
+        };
+        let mut draw = || {
+            let limits: Vec<Vec<f64>> =
+                proved.iter().map(|kind| kind.iter().map(|proved| limit(*proved, rng)).collect()).collect();
+            let explains = |failure: &Vec<Vec<f64>>| if exceeds(failure, &limits) { 1.0 } else { MISHAP };
+            let weight: f64 = failures.iter().map(explains).product();
+            (limits, weight)
+        };
+        let mut draws: Vec<_> = (0..DRAWS).map(|_| draw()).collect();
+        let sum: f64 = draws.iter().map(|(_, weight)| weight).sum();
+        draws.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        Limits { draws }
+    }
+
+    /// The chance that a schedule fits.
+    pub fn chance(&self, job: &Job, schedule: &Schedule) -> f64 {
+        let mut loads = zeros(job);
+        raise(job, schedule, &mut loads);
+        self.draws.iter().filter(|(limits, _)| !exceeds(&loads, limits)).map(|(_, weight)| weight).sum()
+    }
+
+    /// Loads of each device of each kind that are too large with this chance.
+    pub fn at(&self, chance: f64) -> Vec<Vec<f64>> {
+        let devices = &self.draws[0].0;
+        let quantile = |kind: usize, device: usize| {
+            let mut limits: Vec<(f64, f64)> =
+                self.draws.iter().map(|(limits, weight)| (limits[kind][device], *weight)).collect();
+            limits.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut passed = 0.0;
+            let reached = limits.iter().find(|(_, weight)| {
+                passed += weight;
+                passed >= chance
+            });
+            reached.map_or(f64::INFINITY, |(limit, _)| (limit - 1e-6).floor().max(1.0))
+        };
+        let each = |kind: usize| (0..devices[kind].len()).map(|device| quantile(kind, device)).collect();
+        (0..devices.len()).map(each).collect()
+    }
+}
+
+fn zeros(job: &Job) -> Vec<Vec<f64>> {
+    job.cluster.kinds.iter().map(|kind| vec![0.0; kind.devices.len()]).collect()
+}
+
+fn raise(job: &Job, schedule: &Schedule, most: &mut [Vec<f64>]) {
+    for (machine, role) in schedule.roles.iter().enumerate() {
+        let kind = &mut most[job.cluster.machines[machine].kind];
+        kind.iter_mut().zip(&role.loads).for_each(|(most, load)| *most = most.max(*load as f64));
+    }
+}
+
+/// Whether some load is at its limit or above.
+fn exceeds(loads: &[Vec<f64>], limits: &[Vec<f64>]) -> bool {
+    loads.iter().flatten().zip(limits.iter().flatten()).any(|(load, limit)| load >= limit)
+}

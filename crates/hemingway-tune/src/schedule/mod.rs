@@ -1,0 +1,24 @@
+//! Schedules of distributed SGD with parameter servers: who computes, who serves parameters, how much each device gets.
+//!
+//! `cluster` says what there is, `configuration` what is chosen, `answer` what was measured of it. `sgd` is the probabilistic
+//! model, `search` finds the best schedule where costs are known, `limits` what does not fit into memory, and `tuner` puts
+//! it all together: ask for a schedule, tell how it went.
+
+mod answer;
+mod balance;
+mod cluster;
+mod configuration;
+mod costs;
+mod limits;
+mod search;
+mod sgd;
+mod tuner;
+
+pub use answer::{Answer, AnswerError, DeviceAnswer, MachineAnswer};
+pub use cluster::{Cluster, Device, Job, Kind, Machine};
+pub use configuration::{Role, Schedule, ScheduleError};
+pub use costs::{Costs, Curve};
+pub use limits::Limits;
+pub use search::{best, transfers};
+pub use sgd::{Placed, Sgd};
+pub use tuner::{Evaluated, Options, Outcome, Proposal, Thought, Tuner};
