@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Keep, Loss, Place};
+use hemingway::{Keep, Loss, Place, parse_seconds as seconds};
 
 use crate::failure::Usage;
 
@@ -33,7 +33,101 @@ pub enum Command {
     Calibrate(Calibrate),
     Measure(Box<Measure>),
     Fit(Fit),
+    Tune(Tune),
     Reproduce(Reproduce),
+}
+
+/// Find a schedule for unequal machines: who computes, who serves parameters, how much each device gets.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway tune                            tune a simulated cluster, in seconds
+  hemingway tune --init job.toml            write a job file to begin with
+  hemingway tune job.toml                   tune your own job
+  hemingway tune job.toml --command \"python train.py\" --evaluations 15 --parallel 2
+  hemingway tune job.toml --earlier last    learn from the last study: another batch, a machine more
+  hemingway tune --resume last
+
+An evaluation is a command: it gets a configuration as JSON on standard input and prints what it measured as JSON (docs/tune.md).
+
+Exit code: 0 done, 3 interrupted, 2 bad usage, bad job file or answer, 1 anything else, for example all evaluations failed.")]
+pub struct Tune {
+    /// The job file; without one a simulated cluster is tuned
+    #[arg(value_name = "JOB")]
+    pub job: Option<PathBuf>,
+
+    /// Write a job file with comments
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["job", "simulate", "resume"], help_heading = "Job")]
+    pub init: Option<PathBuf>,
+
+    /// Tune a simulated experiment of the paper, like c-speechnet-65536; `list` lists them
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["job", "resume"], help_heading = "Job")]
+    pub simulate: Option<String>,
+
+    /// With --simulate: describe the cluster as JSON, with its exact optimum
+    #[arg(long, requires = "simulate", help_heading = "Job")]
+    pub describe: bool,
+
+    /// With --simulate: evaluate configurations for another tuner, one in a line of standard input
+    #[arg(long, requires = "simulate", conflicts_with = "describe", help_heading = "Job")]
+    pub serve: bool,
+
+    /// What evaluates a configuration [default: the job file's]
+    #[arg(long, value_name = "COMMAND", help_heading = "Evaluations")]
+    pub command: Option<String>,
+
+    /// How many evaluations, with those already made [default: the job file's, or 10]
+    #[arg(long, value_name = "N", help_heading = "Evaluations")]
+    pub evaluations: Option<usize>,
+
+    /// How many at the same time
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Evaluations")]
+    pub parallel: usize,
+
+    /// An evaluation that takes longer has failed [default: the job file's, or 1h]
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Evaluations")]
+    pub timeout: Option<f64>,
+
+    /// Stop once no schedule is expected to be better by this share; 0 makes all evaluations
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.005,
+        allow_negative_numbers = true,
+        help_heading = "Evaluations"
+    )]
+    pub stop_below: f64,
+
+    /// The random seed
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Evaluations")]
+    pub seed: u64,
+
+    /// Learn from a study of a similar job: another batch, other machines of the same types
+    #[arg(long, value_name = "STUDY", help_heading = "Keeping")]
+    pub earlier: Option<String>,
+
+    /// Go on with a study, by its name or `last`
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["job", "earlier"], help_heading = "Keeping")]
+    pub resume: Option<String>,
+
+    /// List the studies in the store
+    #[arg(long, conflicts_with_all = ["job", "init", "simulate", "resume"], help_heading = "Keeping")]
+    pub studies: bool,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Write plots of what was found and what the model believes into a folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub plots: Option<PathBuf>,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress; warnings are still shown
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// Train a model and prove how close it is to the best possible.
@@ -817,17 +911,6 @@ fn keep(text: &str) -> Result<Keep, String> {
         parsed => parsed,
     }
     .ok_or_else(|| "write a number of runs like 100, or a time like 30d, 12h or 90m".to_owned())
-}
-
-/// A length of time: a number, with `ms`, `s`, `m` or `h` behind it or nothing for seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let (number, unit) =
-        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
-    match number.trim().parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * unit),
-        _ => Err("write a positive time like 60, 60s, 2m, 1h or 500ms".to_owned()),
-    }
 }
 
 /// How long to wait for workers; nothing where that follows from how long rounds take.

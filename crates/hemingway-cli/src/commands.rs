@@ -10,3 +10,4 @@ pub mod reproduce;
 pub mod runs;
 pub mod show;
 pub mod train;
+pub mod tune;

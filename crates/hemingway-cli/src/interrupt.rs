@@ -13,6 +13,7 @@ use crate::{failure, output};
 
 static TRAINING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static TUNING: AtomicBool = AtomicBool::new(false);
 /// The run that is being trained.
 static CLOSER: Mutex<Option<Arc<Closer>>> = Mutex::new(None);
 /// How its report is told.
@@ -29,10 +30,15 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
         if !(first && TRAINING.load(Ordering::Relaxed)) {
             std::process::exit(130);
         }
-        let seconds = GRACE.as_secs();
-        output::note(&format!(
-            "\nstopping after this round, or in {seconds} s with the last checkpoint; once more to stop at once"
-        ));
+        match TUNING.load(Ordering::Relaxed) {
+            true => output::note("\nending the evaluation; `hemingway tune --resume last` makes it again"),
+            false => {
+                let seconds = GRACE.as_secs();
+                output::note(&format!(
+                    "\nstopping after this round, or in {seconds} s with the last checkpoint; once more to stop at once"
+                ));
+            }
+        }
         std::thread::spawn(close_after_grace);
     })?;
     Ok(&INTERRUPTED)
@@ -41,6 +47,12 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
 /// From here on there is something to save.
 pub fn training_begins() {
     TRAINING.store(true, Ordering::Relaxed);
+}
+
+/// The same, where evaluations are made instead of rounds.
+pub fn tuning_begins() {
+    TUNING.store(true, Ordering::Relaxed);
+    training_begins();
 }
 
 /// This run can be closed while its round goes on.

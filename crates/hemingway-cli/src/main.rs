@@ -33,6 +33,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Calibrate(calibrate) => commands::calibrate::run(calibrate),
         Command::Measure(measure) => commands::measure::run(*measure),
         Command::Fit(fit) => commands::fit::run(fit),
+        Command::Tune(tune) => commands::tune::run(tune),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
     }
 }

@@ -37,9 +37,12 @@ fn main() {
         let some = arguments.iter().any(|argument| tables.contains(&argument.as_str()));
         !some || arguments.iter().any(|argument| argument == table)
     };
-    println!("{:34} {:>4} {:>13} {:>13} {:>13} {:>13}  {:>6} {:>6} {:>17}", "", "", "at 3", "at 5", "at 7", "at 10", "95 %@5", "95 %@10", "stop at, ratio");
+    println!(
+        "{:34} {:>4} {:>13} {:>13} {:>13} {:>13}  {:>6} {:>6} {:>17}",
+        "", "", "at 3", "at 5", "at 7", "at 10", "95 %@5", "95 %@10", "stop at, ratio"
+    );
     if named("paper") {
-        show("36 experiments", &all(seeds, 10, |world, _| world), stop);
+        show("36 experiments", &all(seeds, value("--evaluations", 10.0) as usize, |world, _| world), stop);
     }
     if named("troubles") {
         for factor in [1.3, 1.6, 2.0] {
@@ -55,21 +58,33 @@ fn main() {
             ("10 % noise", Trouble::Noise(0.1)),
             ("half of communication hidden", Trouble::Hidden(0.5)),
         ] {
-            let made = all(seeds, 10, |world, seed| troubled(world, trouble, &mut stream(seed, "trouble", 1)));
+            let made =
+                all(seeds, 10, |world, seed| troubled(world, trouble, &mut stream(seed, "trouble", 1)));
             show(name, &made, stop);
         }
     }
     if named("random") {
         let made: Vec<Study> = (0..20 * seeds)
             .into_par_iter()
-            .map(|seed| study(format!("random {seed}"), &random_world(&mut stream(seed, "world", 0)), 10, seed, full, None))
+            .map(|seed| {
+                study(
+                    format!("random {seed}"),
+                    &random_world(&mut stream(seed, "world", 0)),
+                    10,
+                    seed,
+                    full,
+                    None,
+                )
+            })
             .collect();
         show("random clusters", &made, stop);
     }
     if named("total") {
         let made: Vec<Study> = cells(seeds)
             .into_par_iter()
-            .map(|(experiment, seed)| study(experiment.to_string(), &experiment.world(), 15, seed, total, None))
+            .map(|(experiment, seed)| {
+                study(experiment.to_string(), &experiment.world(), 15, seed, total, None)
+            })
             .collect();
         show("only the total time", &made, stop);
         println!("    at 15: {}", words(&made, 15));
@@ -82,7 +97,14 @@ fn main() {
                 let before = Experiment { batch: experiment.batch / 2, ..experiment };
                 let world = before.world();
                 let first = study(String::new(), &world, 10, seed, full, None);
-                study(experiment.to_string(), &experiment.world(), 4, seed + 100, full, Some((world, first.evaluated)))
+                study(
+                    experiment.to_string(),
+                    &experiment.world(),
+                    4,
+                    seed + 100,
+                    full,
+                    Some((world, first.evaluated)),
+                )
             })
             .collect();
         show("after half the batch", &made, stop);
@@ -98,7 +120,8 @@ fn main() {
             .into_iter()
             .flat_map(|cell| (0..seeds).map(move |seed| (cell, seed)))
             .map(|((network, batch, counts), seed)| {
-                let experiment = Experiment { setting: hemingway_tune::simulator::Setting::C, network, batch };
+                let experiment =
+                    Experiment { setting: hemingway_tune::simulator::Setting::C, network, batch };
                 let world = experiment.with_machines(counts);
                 study(format!("40 machines {network:?}"), &world, 10, seed, full, None)
             })
@@ -139,8 +162,14 @@ fn study(
     if let Some((before, evaluated)) = earlier {
         tuner.warm_start(before.job, evaluated);
     }
-    let mut made =
-        Study { name, ratios: Vec::new(), expected: Vec::new(), failed: 0, longest_thought: 0.0, evaluated: Vec::new() };
+    let mut made = Study {
+        name,
+        ratios: Vec::new(),
+        expected: Vec::new(),
+        failed: 0,
+        longest_thought: 0.0,
+        evaluated: Vec::new(),
+    };
     let mut rng = stream(seed, "evaluation", 0);
     for number in 0..evaluations {
         let begun = Instant::now();
@@ -155,13 +184,30 @@ fn study(
             }
         };
         if std::env::var("VERBOSE").is_ok_and(|wanted| made.name.contains(&wanted)) {
-            let time = match &outcome { Outcome::Measured(answer) => answer.time, Outcome::Failed(_) => f64::NAN };
-            let loads: Vec<String> = proposal.schedule.roles.iter().map(|role| format!("{:?}{}", role.loads, if role.server { "*" } else { "" })).collect();
-            eprintln!("{} {number}: ei {:.4} predicted {:?} measured {time:.4} exact {:?} optimum {optimum:.4} {}", made.name, proposal.expected_improvement, proposal.predicted, world.exact(&proposal.schedule), loads.join(" "));
+            let time = match &outcome {
+                Outcome::Measured(answer) => answer.time,
+                Outcome::Failed(_) => f64::NAN,
+            };
+            let loads: Vec<String> = proposal
+                .schedule
+                .roles
+                .iter()
+                .map(|role| format!("{:?}{}", role.loads, if role.server { "*" } else { "" }))
+                .collect();
+            eprintln!(
+                "{} {number}: ei {:.4} predicted {:?} measured {time:.4} exact {:?} optimum {optimum:.4} {}",
+                made.name,
+                proposal.expected_improvement,
+                proposal.predicted,
+                world.exact(&proposal.schedule),
+                loads.join(" ")
+            );
         }
         tuner.tell(proposal.schedule, outcome);
         let chosen = tuner.think().best().map(|at| &tuner.evaluated()[at].schedule);
-        made.ratios.push(chosen.and_then(|schedule| world.exact(schedule)).map_or(f64::INFINITY, |time| time / optimum));
+        made.ratios.push(
+            chosen.and_then(|schedule| world.exact(schedule)).map_or(f64::INFINITY, |time| time / optimum),
+        );
     }
     made.evaluated = tuner.evaluated().to_vec();
     made
@@ -188,7 +234,8 @@ fn show(name: &str, made: &[Study], stop: f64) {
     let ended: Vec<(usize, f64)> = made
         .iter()
         .map(|study| {
-            let at = (2..study.ratios.len()).find(|at| study.expected[*at] < stop).unwrap_or(study.ratios.len());
+            let at =
+                (2..study.ratios.len()).find(|at| study.expected[*at] < stop).unwrap_or(study.ratios.len());
             (at, study.ratios[at - 1])
         })
         .collect();
@@ -210,6 +257,18 @@ fn show(name: &str, made: &[Study], stop: f64) {
         quantile(ratios.clone(), 0.5),
         quantile(ratios, 0.95),
     );
+    if std::env::var("WORST_AT").is_ok() {
+        let n: usize = std::env::var("WORST_AT").unwrap().parse().unwrap();
+        let mut worst: Vec<&Study> = made.iter().collect();
+        worst.sort_by(|a, b| b.ratios[n - 1].total_cmp(&a.ratios[n - 1]));
+        for study in worst.iter().take(12) {
+            println!(
+                "      {} {:?}",
+                study.name,
+                study.ratios.iter().map(|r| (r * 1000.0).round() / 1000.0).collect::<Vec<_>>()
+            );
+        }
+    }
     let mut worst: Vec<&Study> = made.iter().collect();
     let last = |study: &Study| study.ratios[study.ratios.len() - 1];
     worst.sort_by(|a, b| last(b).total_cmp(&last(a)));

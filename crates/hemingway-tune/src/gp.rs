@@ -101,7 +101,8 @@ impl Gp {
             let noise = if i == j { kernel.noise.powi(2) } else { 0.0 };
             kernel.covariance(&points[i], &points[j]) + noise
         };
-        let lower: Vec<Vec<f64>> = (0..points.len()).map(|i| (0..=i).map(|j| entry(i, j)).collect()).collect();
+        let lower: Vec<Vec<f64>> =
+            (0..points.len()).map(|i| (0..=i).map(|j| entry(i, j)).collect()).collect();
         Gp { factor: Cholesky::new(&lower), kernel, points }
     }
 
@@ -230,7 +231,8 @@ impl Function {
     /// What is particular to an individual.
     pub fn particular(&self, individual: usize) -> f64 {
         let variance = self.gp.kernel.individual.powi(2);
-        let own = self.gp.points.iter().zip(&self.weights).filter(|(point, _)| point.individual == individual);
+        let own =
+            self.gp.points.iter().zip(&self.weights).filter(|(point, _)| point.individual == individual);
         let learnt: f64 = own.map(|(_, weight)| weight * variance).sum();
         self.individuals.get(individual).copied().unwrap_or(0.0) + learnt
     }

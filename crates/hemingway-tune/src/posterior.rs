@@ -76,8 +76,11 @@ impl Posterior {
     {
         let blocks = blocks(direct.len(), joint);
         let learnt = |block: &Vec<usize>| {
-            let mine: Vec<&Case<M>> =
-                linked.iter().filter(|(_, parts)| block.contains(&parts[0])).map(|(i, _)| &cases[*i]).collect();
+            let mine: Vec<&Case<M>> = linked
+                .iter()
+                .filter(|(_, parts)| block.contains(&parts[0]))
+                .map(|(i, _)| &cases[*i])
+                .collect();
             learn_block(model, block, &direct, &mine, seed)
         };
         let found: Vec<Vec<(usize, Learnt)>> = blocks.par_iter().map(learnt).collect();
@@ -198,10 +201,8 @@ fn sample<M: Model>(
 ) -> Vec<Particles> {
     let parts: Vec<&dyn Part> = block.iter().map(|part| model.parts()[*part].as_ref()).collect();
     let priors: Vec<Vec<_>> = parts.iter().map(|part| part.priors()).collect();
-    let starts: Vec<usize> = priors
-        .iter()
-        .scan(0, |next, priors| Some(std::mem::replace(next, *next + priors.len())))
-        .collect();
+    let starts: Vec<usize> =
+        priors.iter().scan(0, |next, priors| Some(std::mem::replace(next, *next + priors.len()))).collect();
     let own = |all: &[f64], place: usize| all[starts[place]..starts[place] + priors[place].len()].to_vec();
     let likelihood = |all: &[f64]| {
         let each = |place: usize| {
@@ -213,7 +214,8 @@ fn sample<M: Model>(
             gps[place].log_likelihood(&residuals(parts[place], observations, &all[range]))
         };
         let alone: f64 = (0..parts.len()).map(each).sum();
-        let mut score = Score { model_parts: model.parts(), block, starts: &starts, all, gps, sum: 0.0, guessed: 0.0 };
+        let mut score =
+            Score { model_parts: model.parts(), block, starts: &starts, all, gps, sum: 0.0, guessed: 0.0 };
         for (configuration, measured) in cases {
             score.guessed = 0.0;
             model.run(configuration, Some(measured), &mut score);
@@ -223,9 +225,7 @@ fn sample<M: Model>(
     let effort = if cases.is_empty() { ALONE } else { TOGETHER };
     let mut rng = stream(seed, "particles", block[0] as u64);
     let found = Particles::sample(&priors.concat(), likelihood, effort, &mut rng);
-    let split = |place: usize| Particles {
-        values: found.values.iter().map(|all| own(all, place)).collect(),
-    };
+    let split = |place: usize| Particles { values: found.values.iter().map(|all| own(all, place)).collect() };
     (0..parts.len()).map(split).collect()
 }
 

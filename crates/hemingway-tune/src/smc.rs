@@ -103,7 +103,8 @@ fn next_power(cloud: &[Particle], power: f64) -> f64 {
 /// As many copies of each as its weight says (systematic resampling).
 fn resample(cloud: Vec<Particle>, step: f64, rng: &mut Rng) -> Vec<Particle> {
     let best = cloud.iter().map(|particle| particle.likelihood).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = cloud.iter().map(|particle| (step * (particle.likelihood - best)).exp()).collect();
+    let weights: Vec<f64> =
+        cloud.iter().map(|particle| (step * (particle.likelihood - best)).exp()).collect();
     let each = weights.iter().sum::<f64>() / cloud.len() as f64;
     let (mut mark, mut passed) = (uniform(rng) * each, 0.0);
     let mut next = Vec::with_capacity(cloud.len());
@@ -152,8 +153,7 @@ fn move_all(
 
 fn covariance(cloud: &[Particle]) -> Cholesky {
     let (count, width) = (cloud.len() as f64, cloud[0].values.len());
-    let mean: Vec<f64> =
-        (0..width).map(|k| cloud.iter().map(|p| p.values[k]).sum::<f64>() / count).collect();
+    let mean: Vec<f64> = (0..width).map(|k| cloud.iter().map(|p| p.values[k]).sum::<f64>() / count).collect();
     let entry = |i: usize, j: usize| {
         let products = cloud.iter().map(|p| (p.values[i] - mean[i]) * (p.values[j] - mean[j]));
         // Where all particles are equal they still get a little room.

@@ -36,6 +36,69 @@ pub enum Error {
     /// A sample where every rank reads its own rows.
     #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
     FractionOnRanks,
+    /// A job file that cannot be used.
+    #[error("{}: {problem}", .file.display())]
+    JobFile {
+        /// Where it is.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Nothing evaluates configurations.
+    #[error("the job has no command to evaluate a configuration with")]
+    NoCommand,
+    /// No such simulation.
+    #[error("there is no experiment `{name}`")]
+    NoExperiment {
+        /// As written.
+        name: String,
+    },
+    /// A command that does not keep to the protocol.
+    #[error("evaluation {number} has no usable answer: `{command}`: {problem}{}", quoted(.said))]
+    BadAnswer {
+        /// The command.
+        command: String,
+        /// Which evaluation.
+        number: usize,
+        /// What is wrong.
+        problem: String,
+        /// What it said on standard error.
+        said: Vec<String>,
+    },
+    /// No configuration works.
+    #[error("all {count} evaluations failed; the last: {reason}")]
+    AllFailed {
+        /// How many.
+        count: usize,
+        /// Why the last one did.
+        reason: String,
+        /// The study.
+        study: String,
+    },
+    /// The batch is open, and nobody says how much a batch is worth.
+    #[error("the batch is open, but the answer has no gradient_noise_scale")]
+    NoNoiseScale {
+        /// The study.
+        study: String,
+    },
+    /// No such study.
+    #[error("there is no study `{study}` in {}", .store.display())]
+    NoStudy {
+        /// As written.
+        study: String,
+        /// Where it was looked for.
+        store: PathBuf,
+    },
+    /// Somebody is at it.
+    #[error("study {study} is being worked on by process {pid} on {host}")]
+    StudyRunning {
+        /// The study.
+        study: String,
+        /// The process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
     /// Not an engine.
     #[error("there is no engine `{name}`; choose {}", hemingway_train::engines().join(" or "))]
     UnknownEngine {
@@ -457,6 +520,7 @@ impl Error {
             | Error::Standstill { .. }
             | Error::RoundTooLong { .. }
             | Error::Interrupted
+            | Error::AllFailed { .. }
             | Error::RanksNotStarted { .. }
             | Error::RanksDoNotStart { .. }
             | Error::NoHostLeft { .. }
@@ -489,6 +553,20 @@ impl Error {
                 Some("ask for less, or `hemingway explain` without the limit shows what it takes")
             }
             Error::FlagWithoutMpi { .. } => Some("use --engine mpi, or leave it out"),
+            Error::JobFile { .. } => Some("`hemingway tune --init FILE` writes a job file with comments"),
+            Error::NoCommand => Some("add command = \"…\" to the job file, or give --command \"…\""),
+            Error::NoExperiment { .. } => Some("`hemingway tune --simulate list` lists them"),
+            Error::BadAnswer { .. } => Some(
+                "try the command by hand with a configuration on standard input; `hemingway tune --resume last` then goes on",
+            ),
+            Error::AllFailed { .. } => Some(
+                "try the command by hand with a configuration on standard input; `hemingway tune --resume last` then goes on",
+            ),
+            Error::NoNoiseScale { .. } => Some(
+                "report it (see docs/tune.md), give batch = { from, to, noise_scale = N }, or a fixed batch",
+            ),
+            Error::NoStudy { .. } => Some("`hemingway tune --studies` lists them"),
+            Error::StudyRunning { .. } => Some("wait until it has ended, or end it"),
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),

@@ -47,6 +47,7 @@ mod planning;
 mod plot;
 mod predict;
 mod prepare;
+mod process;
 mod ranks;
 mod report;
 mod reproduce;
@@ -55,6 +56,8 @@ mod room;
 mod session;
 mod store;
 mod target;
+mod tune;
+mod units;
 
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
@@ -77,7 +80,12 @@ pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
-pub use store::{Keep, Purpose, Removed, Repaired, Status, Store, StoredRun};
+pub use store::{Keep, Purpose, Removed, Repaired, Status, Store, StoredRun, StoredStudy};
+pub use tune::{
+    EvaluatedStep, TEMPLATE, TuneEvent, TuneJob, TuneReport, TuneRequest, TuneSource, TuneStop, TuneWatch,
+    plot_study, serve, tune,
+};
+pub use units::parse_seconds;
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
@@ -88,3 +96,4 @@ pub use hemingway_plan::{
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
 };
+pub use hemingway_tune as tuning;

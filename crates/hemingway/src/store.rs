@@ -7,7 +7,7 @@
 //!
 //! `schema` says what the tables are, `runs` keeps runs, `trace` their points and checkpoints, `splice` makes one trace
 //! of several attempts, `recorder` keeps what cannot be written yet, `damage` reads rows that may be broken, `cleaning`
-//! removes runs and gives space back, and `calibrations` knows how fast machines are.
+//! removes runs and gives space back, `studies` keeps schedules that were tuned, and `calibrations` knows how fast machines are.
 
 mod calibrations;
 mod cleaning;
@@ -16,6 +16,7 @@ mod recorder;
 mod runs;
 mod schema;
 mod splice;
+mod studies;
 mod trace;
 
 use std::cell::RefCell;
@@ -27,6 +28,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 pub use cleaning::{Keep, Removed, Repaired};
 pub(crate) use recorder::Recorder;
 pub use runs::{Purpose, Status, StoredRun};
+pub use studies::{StoredEvaluation, StoredStudy};
 
 use crate::{Error, Place};
 

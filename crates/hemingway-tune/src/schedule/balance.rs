@@ -4,7 +4,12 @@ use super::cluster::Job;
 use super::costs::Costs;
 
 /// The loads of these machines' devices; nothing if the batch does not fit into their memory.
-pub(super) fn balance(job: &Job, costs: &Costs, workers: &[usize], within: (f64, f64)) -> Option<Vec<Vec<u64>>> {
+pub(super) fn balance(
+    job: &Job,
+    costs: &Costs,
+    workers: &[usize],
+    within: (f64, f64),
+) -> Option<Vec<Vec<u64>>> {
     let whole = |seconds: f64| -> Vec<Vec<u64>> {
         let loads = workers.iter().map(|machine| costs.loads(job, *machine, seconds));
         loads.map(|loads| loads.into_iter().map(|load| (load + 1e-9).floor() as u64).collect()).collect()
@@ -35,7 +40,8 @@ fn trim(job: &Job, costs: &Costs, workers: &[usize], loads: &mut [Vec<u64>]) {
             costs.curves[job.cluster.machines[machine].kind][device].seconds(load as f64)
                 * costs.factors[machine][device]
         };
-        let busy = (0..loads.len()).flat_map(|place| (0..loads[place].len()).map(move |device| (place, device)));
+        let busy =
+            (0..loads.len()).flat_map(|place| (0..loads[place].len()).map(move |device| (place, device)));
         let busy = busy.filter(|(place, device)| loads[*place][*device] > 0);
         let Some((place, device)) = busy.max_by(|a, b| seconds(*a).total_cmp(&seconds(*b))) else { return };
         let less = (excess / 64).max(1).min(loads[place][device]);

@@ -69,18 +69,27 @@ impl Schedule {
 
     /// Every device the same load, every machine a server too: what people do who do not tune.
     pub fn uniform(job: &Job) -> Schedule {
-        Schedule::by_weight(job, |_, _| 1.0)
+        let open: Vec<Vec<f64>> =
+            job.cluster.kinds.iter().map(|kind| vec![f64::INFINITY; kind.devices.len()]).collect();
+        Schedule::by_weight_within(job, &open, |_, _| 1.0)
     }
 
-    /// Every device in proportion to its weight, every machine that works a server too.
-    pub fn by_weight(job: &Job, weight: impl Fn(usize, usize) -> f64) -> Schedule {
+    /// Every device in proportion to its weight but for limits, every machine that works a server too.
+    pub fn by_weight_within(job: &Job, most: &[Vec<f64>], weight: impl Fn(usize, usize) -> f64) -> Schedule {
         let devices: Vec<(usize, usize)> = (0..job.cluster.machines.len())
-            .flat_map(|machine| (0..job.cluster.kind_of(machine).devices.len()).map(move |device| (machine, device)))
+            .flat_map(|machine| {
+                (0..job.cluster.kind_of(machine).devices.len()).map(move |device| (machine, device))
+            })
             .collect();
         let weights: Vec<f64> = devices.iter().map(|(machine, device)| weight(*machine, *device)).collect();
-        let loads = shares(job.batch, &weights);
+        let limits: Vec<f64> = devices
+            .iter()
+            .map(|(machine, device)| most[job.cluster.machines[*machine].kind][*device])
+            .collect();
+        let loads = shares(job.batch, &filled(job.batch as f64, &weights, &limits));
+        let none = |machine: usize| vec![0; job.cluster.kind_of(machine).devices.len()];
         let mut roles: Vec<Role> = (0..job.cluster.machines.len())
-            .map(|machine| Role { loads: vec![0; job.cluster.kind_of(machine).devices.len()], server: false })
+            .map(|machine| Role { loads: none(machine), server: false })
             .collect();
         for ((machine, device), load) in devices.into_iter().zip(loads) {
             roles[machine].loads[device] = load;
@@ -118,7 +127,9 @@ impl Schedule {
         let form = |text: String| ScheduleError::Form(text);
         let given = value.get("machines").and_then(Value::as_object);
         let given = given.ok_or_else(|| form("a configuration needs an object `machines`".into()))?;
-        if let Some(name) = given.keys().find(|name| cluster.machines.iter().all(|known| known.name != **name)) {
+        if let Some(name) =
+            given.keys().find(|name| cluster.machines.iter().all(|known| known.name != **name))
+        {
             return Err(form(format!("there is no machine `{name}`")));
         }
         let role = |at: usize| {
@@ -127,18 +138,36 @@ impl Schedule {
                 return Ok(Role { loads: vec![0; devices.len()], server: false });
             };
             let works = machine.get("worker").and_then(Value::as_bool).unwrap_or(true);
-            let load = |device: &super::Device| match machine.get("loads").and_then(|loads| loads.get(&device.name)) {
-                None => Ok(0),
-                Some(load) => load.as_u64().ok_or_else(|| {
-                    form(format!("the load {load} of {} is no whole number", cluster.machines[at].name))
-                }),
-            };
+            let load =
+                |device: &super::Device| match machine.get("loads").and_then(|loads| loads.get(&device.name))
+                {
+                    None => Ok(0),
+                    Some(load) => load.as_u64().ok_or_else(|| {
+                        form(format!("the load {load} of {} is no whole number", cluster.machines[at].name))
+                    }),
+                };
             let loads: Vec<u64> = devices.iter().map(load).collect::<Result<_, _>>()?;
             let loads = if works { loads } else { vec![0; devices.len()] };
             Ok(Role { loads, server: machine.get("ps").and_then(Value::as_bool).unwrap_or(false) })
         };
         Ok(Schedule { roles: (0..cluster.machines.len()).map(role).collect::<Result<_, _>>()? })
     }
+}
+
+/// Shares of a total in proportion to weights, none above its limit as long as others have room.
+fn filled(total: f64, weights: &[f64], limits: &[f64]) -> Vec<f64> {
+    let shares_at = |scale: f64| -> Vec<f64> {
+        weights.iter().zip(limits).map(|(weight, limit)| (scale * weight).min(*limit)).collect()
+    };
+    let (mut low, mut high) = (0.0, total / weights.iter().sum::<f64>());
+    while shares_at(high).iter().sum::<f64>() < total * (1.0 - 1e-9) && high < 1e300 {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if shares_at(middle).iter().sum::<f64>() < total { low = middle } else { high = middle }
+    }
+    shares_at(high)
 }
 
 /// Whole numbers in proportion to weights that sum to the total (largest remainders).

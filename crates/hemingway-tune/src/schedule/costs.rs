@@ -88,7 +88,9 @@ impl Costs {
         let choice = |used: usize| -> Vec<f64> {
             let alone = used.count_ones() == 1;
             let left = if alone { seconds } else { seconds - self.aggregation[kind] };
-            (0..devices).map(|d| if used & (1 << d) != 0 && left > 0.0 { load(d, left) } else { 0.0 }).collect()
+            (0..devices)
+                .map(|d| if used & (1 << d) != 0 && left > 0.0 { load(d, left) } else { 0.0 })
+                .collect()
         };
         let total = |loads: &Vec<f64>| loads.iter().sum::<f64>();
         let choices = subsets(devices).map(choice);

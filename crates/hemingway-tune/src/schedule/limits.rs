@@ -9,8 +9,10 @@ use crate::random::{Rng, uniform};
 
 /// How many limits are drawn.
 const DRAWS: usize = 1024;
-/// The share of devices that are believed to have no limit within reach.
-const WITHOUT: f64 = 0.5;
+/// The share of devices that are believed to have no limit within reach: accelerators, whose memory is small and of their own,
+/// and processors, which use the machine's.
+const ACCELERATORS_WITHOUT: f64 = 0.4;
+const PROCESSORS_WITHOUT: f64 = 0.97;
 /// How often an evaluation fails for a reason that has nothing to do with loads.
 const MISHAP: f64 = 0.02;
 
@@ -32,16 +34,22 @@ impl Limits {
         let proved = largest(succeeded);
         let failures: Vec<Vec<Vec<f64>>> = failed.iter().map(|schedule| largest(&[schedule])).collect();
         let beyond = 8.0 * job.batch as f64;
-        let limit = |proved: f64, rng: &mut Rng| {
-            if uniform(rng) < WITHOUT {
+        let limit = |proved: f64, name: &str, rng: &mut Rng| {
+            let without = if name == "cpu" { PROCESSORS_WITHOUT } else { ACCELERATORS_WITHOUT };
+            if uniform(rng) < without {
                 return f64::INFINITY;
             }
             let low = proved.max(1.0);
             low * (beyond / low).max(1.0).powf(uniform(rng))
         };
         let mut draw = || {
-            let limits: Vec<Vec<f64>> =
-                proved.iter().map(|kind| kind.iter().map(|proved| limit(*proved, rng)).collect()).collect();
+            let kinds = job.cluster.kinds.iter().zip(&proved);
+            let limits: Vec<Vec<f64>> = kinds
+                .map(|(kind, proved)| {
+                    let devices = kind.devices.iter().zip(proved);
+                    devices.map(|(device, proved)| limit(*proved, &device.name, rng)).collect()
+                })
+                .collect();
             let explains = |failure: &Vec<Vec<f64>>| if exceeds(failure, &limits) { 1.0 } else { MISHAP };
             let weight: f64 = failures.iter().map(explains).product();
             (limits, weight)

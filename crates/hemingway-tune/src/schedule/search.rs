@@ -95,7 +95,8 @@ impl<'a> Tables<'a> {
         let rows = |machine: usize| -> Vec<f64> { times.iter().map(|time| done(machine, *time)).collect() };
         let (mut order, mut table) = (Vec::new(), Vec::new());
         for kind in 0..job.cluster.kinds.len() {
-            let mut members: Vec<(usize, Vec<f64>)> = job.cluster.of_kind(kind).map(|m| (m, rows(m))).collect();
+            let mut members: Vec<(usize, Vec<f64>)> =
+                job.cluster.of_kind(kind).map(|m| (m, rows(m))).collect();
             members.sort_by(|a, b| b.1[TIMES / 4].total_cmp(&a.1[TIMES / 4]));
             let mut sums = vec![vec![0.0; TIMES]];
             for (_, row) in &members {
@@ -111,7 +112,8 @@ impl<'a> Tables<'a> {
 
     /// Seconds that a set of workers computes.
     fn computation(&self, workers: &[usize]) -> Option<f64> {
-        let done = |at: usize| workers.iter().zip(&self.done).map(|(count, kind)| kind[*count][at]).sum::<f64>();
+        let done =
+            |at: usize| workers.iter().zip(&self.done).map(|(count, kind)| kind[*count][at]).sum::<f64>();
         let batch = self.job.batch as f64;
         if done(TIMES - 1) < batch {
             return None;
@@ -206,9 +208,8 @@ impl<'a> Tables<'a> {
     fn step(&self, now: &[usize], kinds: &[usize], found: &mut Best) -> Option<Vec<usize>> {
         let judged = |workers: &[usize]| {
             let computation = self.computation(workers)?;
-            let totals = (1..=self.job.cluster.machines.len()).map(|servers| {
-                self.costs.together(computation, self.serve(workers, servers).0)
-            });
+            let totals = (1..=self.job.cluster.machines.len())
+                .map(|servers| self.costs.together(computation, self.serve(workers, servers).0));
             Some(totals.fold(f64::INFINITY, f64::min))
         };
         let mut best = (judged(now).unwrap_or(f64::INFINITY), None);
@@ -231,7 +232,8 @@ impl<'a> Tables<'a> {
             neighbours.push(more);
         }
         let possible = |workers: &Vec<usize>| {
-            workers.iter().zip(kinds).all(|(count, most)| count <= most) && workers.iter().any(|count| *count > 0)
+            workers.iter().zip(kinds).all(|(count, most)| count <= most)
+                && workers.iter().any(|count| *count > 0)
         };
         for workers in neighbours.into_iter().filter(possible) {
             self.consider(&workers, found);
@@ -250,7 +252,8 @@ impl<'a> Tables<'a> {
         let loads = balance(self.job, self.costs, &workers, within)?;
         let none = |machine: usize| vec![0; self.job.cluster.kind_of(machine).devices.len()];
         let machines = 0..self.job.cluster.machines.len();
-        let mut roles: Vec<Role> = machines.map(|machine| Role { loads: none(machine), server: false }).collect();
+        let mut roles: Vec<Role> =
+            machines.map(|machine| Role { loads: none(machine), server: false }).collect();
         for (machine, loads) in workers.iter().zip(loads) {
             roles[*machine].loads = loads;
         }

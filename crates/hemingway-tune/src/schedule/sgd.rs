@@ -41,7 +41,8 @@ pub struct Sgd {
 impl Sgd {
     /// For these jobs, the first of which is to be scheduled; measurements say what is usual, from where the rest is learnt.
     pub fn new(jobs: &[&Job], cases: &[(Placed, Answer)]) -> Sgd {
-        let mut model = Sgd { parts: Vec::new(), devices: Vec::new(), kinds: Vec::new(), machines: Vec::new() };
+        let mut model =
+            Sgd { parts: Vec::new(), devices: Vec::new(), kinds: Vec::new(), machines: Vec::new() };
         for job in jobs {
             for machine in &job.cluster.machines {
                 if !model.machines.contains(&machine.name) {
@@ -70,7 +71,11 @@ impl Sgd {
             model.kinds.push((kind.name.clone(), several.then_some(aggregations.len())));
             if several {
                 let name = format!("{} adding up gradients", kind.name);
-                aggregations.push(Box::new(Aggregation { name, usual: usual.seconds, devices: kind.devices.len() }));
+                aggregations.push(Box::new(Aggregation {
+                    name,
+                    usual: usual.seconds,
+                    devices: kind.devices.len(),
+                }));
             }
             bandwidths.push(kind.bandwidth.map(f64::ln));
         }
@@ -104,6 +109,11 @@ impl Sgd {
         self.kinds.iter().position(|(known, _)| known == name).expect("every kind of a job is in the model")
     }
 
+    /// Bytes per second of a machine, from the parameters of the communication.
+    pub(super) fn speed(&self, job: &Job, machine: usize, parameters: &[f64]) -> f64 {
+        parameters[Communication::SPEEDS + self.kind(job, machine)].exp()
+    }
+
     /// The machine as an individual.
     pub fn individual(&self, job: &Job, machine: usize) -> usize {
         let name = &job.cluster.machines[machine].name;
@@ -131,15 +141,20 @@ impl Sgd {
         };
         let factors = (0..job.cluster.machines.len())
             .map(|machine| {
-                (0..job.cluster.kind_of(machine).devices.len()).map(|device| factor(machine, device)).collect()
+                (0..job.cluster.kind_of(machine).devices.len())
+                    .map(|device| factor(machine, device))
+                    .collect()
             })
             .collect();
         let communication = draw.parameters(self.communication());
         let of_kind = |kind: usize| representative(kind).map(|machine| self.kind(job, machine));
         let aggregation = |kind: usize| {
-            of_kind(kind).and_then(|kind| self.kinds[kind].1).map_or(0.0, |part| draw.parameters(part)[0].exp())
+            of_kind(kind)
+                .and_then(|kind| self.kinds[kind].1)
+                .map_or(0.0, |part| draw.parameters(part)[0].exp())
         };
-        let speed = |kind: usize| of_kind(kind).map_or(1.0, |kind| communication[Communication::SPEEDS + kind].exp());
+        let speed =
+            |kind: usize| of_kind(kind).map_or(1.0, |kind| communication[Communication::SPEEDS + kind].exp());
         let hidden = |a: f64, b: f64| 1.0 - (1.0 - a) * (1.0 - b);
         Costs {
             curves,
@@ -196,7 +211,11 @@ impl Model for Sgd {
                 let own = measured.and_then(|answer| answer.device(cluster, machine, *device));
                 // Where one device computes, the machine's time is its own.
                 let own = if busy.len() == 1 { whole.or(own) } else { own };
-                mode.quantity(self.device(job, machine, *device), &[role.loads[*device] as f64, individual], own)
+                mode.quantity(
+                    self.device(job, machine, *device),
+                    &[role.loads[*device] as f64, individual],
+                    own,
+                )
             }));
             times.push(match self.kinds[self.kind(job, machine)].1.filter(|_| busy.len() > 1) {
                 Some(part) => {
@@ -381,7 +400,8 @@ impl Part for Communication {
         let base = hinted.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let speed = |hint: &Option<f64>| match hint {
             Some(hint) => Prior::normal(0.5 * (self.usual + hint - base) + 0.5 * hint, 0.8),
-            None => Prior::normal(self.usual, 1.2),
+            // What was measured is the slowest transfer of all, so most are faster.
+            None => Prior::normal(self.usual + 0.5, 1.2),
         };
         let first = [Prior::Rare { rate: 6.0 }, Prior::log_normal(0.01 * self.latency, 5.0)];
         first.into_iter().chain(self.bandwidths.iter().map(speed)).collect()
@@ -390,7 +410,8 @@ impl Part for Communication {
     fn mean(&self, parameters: &[f64], input: &[f64]) -> f64 {
         let speeds = &parameters[Communication::SPEEDS..];
         let transfers = &input[Communication::TRANSFERS..];
-        let longest = transfers.iter().zip(speeds).map(|(bytes, speed)| bytes * (-speed).exp()).fold(0.0, f64::max);
+        let longest =
+            transfers.iter().zip(speeds).map(|(bytes, speed)| bytes * (-speed).exp()).fold(0.0, f64::max);
         let full = parameters[Communication::LATENCY].exp() + longest;
         let hidden = parameters[Communication::HIDDEN] * full.min(input[0]);
         (full - hidden).max(0.02 * full).ln()
@@ -454,9 +475,11 @@ fn mean_of_largest(means: &[f64], relative: f64) -> f64 {
         if apart.abs() > 5.0 {
             return if a > b { (a, variance_a) } else { (b, variance_b) };
         }
-        let (above, density) = (normal_cdf(apart), (-0.5 * apart * apart).exp() / std::f64::consts::TAU.sqrt());
+        let (above, density) =
+            (normal_cdf(apart), (-0.5 * apart * apart).exp() / std::f64::consts::TAU.sqrt());
         let mean = a * above + b * (1.0 - above) + spread * density;
-        let square = (a * a + variance_a) * above + (b * b + variance_b) * (1.0 - above) + (a + b) * spread * density;
+        let square =
+            (a * a + variance_a) * above + (b * b + variance_b) * (1.0 - above) + (a + b) * spread * density;
         (mean, (square - mean * mean).max(0.0))
     });
     mean
@@ -465,7 +488,9 @@ fn mean_of_largest(means: &[f64], relative: f64) -> f64 {
 /// The normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
 fn normal_cdf(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
-    let series = t * (0.319_381_530 + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    let series = t
+        * (0.319_381_530
+            + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
     let tail = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() * series;
     if x > 0.0 { 1.0 - tail } else { tail }
 }
@@ -477,7 +502,9 @@ mod tests {
     #[test]
     fn the_mean_of_maxima_is_more_than_the_maximum_of_means() {
         // Of two standard normal numbers the larger is 1/√π on the average; of ten 1.5388.
-        assert!((mean_of_largest(&[100.0, 100.0], 0.01) - 100.0 - 1.0 / std::f64::consts::PI.sqrt()).abs() < 1e-4);
+        assert!(
+            (mean_of_largest(&[100.0, 100.0], 0.01) - 100.0 - 1.0 / std::f64::consts::PI.sqrt()).abs() < 1e-4
+        );
         let ten = mean_of_largest(&[100.0; 10], 0.01);
         assert!((ten - 101.5388).abs() < 0.05, "{ten}");
         assert_eq!(mean_of_largest(&[1.0, 2.0, 1.5], 1e-3), 2.0);

@@ -171,10 +171,13 @@ impl Experiment {
         let device = |name: &str, speed| Device { name: name.into(), speed, most: None };
         let kind = |instance: &&Instance| Kind {
             name: instance.name.into(),
-            devices: [Some(device("cpu", instance.hyperthreads)), instance.gpu.then(|| device("gpu", GPU_GUESS))]
-                .into_iter()
-                .flatten()
-                .collect(),
+            devices: [
+                Some(device("cpu", instance.hyperthreads)),
+                instance.gpu.then(|| device("gpu", GPU_GUESS)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             bandwidth: None,
         };
         let machines = used.iter().zip(counts).enumerate().flat_map(|(kind, (instance, count))| {

@@ -52,8 +52,17 @@ impl World {
         let devices = |machine: usize| self.job.cluster.kind_of(machine).devices.len();
         let limit = |most: &Option<u64>| most.map_or(f64::INFINITY, |most| most as f64);
         Costs {
-            curves: self.curves.iter().map(|kind| kind.iter().map(|table| Curve::new(table.clone())).collect()).collect(),
-            factors: self.slow.iter().enumerate().map(|(machine, slow)| vec![*slow; devices(machine)]).collect(),
+            curves: self
+                .curves
+                .iter()
+                .map(|kind| kind.iter().map(|table| Curve::new(table.clone())).collect())
+                .collect(),
+            factors: self
+                .slow
+                .iter()
+                .enumerate()
+                .map(|(machine, slow)| vec![*slow; devices(machine)])
+                .collect(),
             aggregation: self.aggregation.clone(),
             // Gradients go out, then parameters come in: twice the way.
             speeds: self.bandwidth.iter().map(|bandwidth| bandwidth / 2.0).collect(),
@@ -113,12 +122,19 @@ impl World {
         Outcome::Measured(answer)
     }
 
-    fn note(&self, answer: &mut Answer, machine: usize, time: f64, devices: &[(usize, u64, f64)], share: f64) {
+    fn note(
+        &self,
+        answer: &mut Answer,
+        machine: usize,
+        time: f64,
+        devices: &[(usize, u64, f64)],
+        share: f64,
+    ) {
         let cluster = &self.job.cluster;
-        let machine_answer = answer.machines.entry(cluster.machines[machine].name.clone()).or_insert(MachineAnswer {
-            time: Some(0.0),
-            ..MachineAnswer::default()
-        });
+        let machine_answer = answer
+            .machines
+            .entry(cluster.machines[machine].name.clone())
+            .or_insert(MachineAnswer { time: Some(0.0), ..MachineAnswer::default() });
         machine_answer.time = machine_answer.time.map(|sum| sum + time);
         for (device, load, time) in devices {
             let name = cluster.kind_of(machine).devices[*device].name.clone();
@@ -154,9 +170,10 @@ impl World {
     }
 
     fn communication(&self, schedule: &Schedule) -> f64 {
-        let seconds = transfers(&self.job, schedule).into_iter().enumerate().map(|(machine, bytes)| {
-            2.0 * bytes / self.bandwidth[self.job.cluster.machines[machine].kind]
-        });
+        let seconds = transfers(&self.job, schedule)
+            .into_iter()
+            .enumerate()
+            .map(|(machine, bytes)| 2.0 * bytes / self.bandwidth[self.job.cluster.machines[machine].kind]);
         self.latency + self.per_worker * schedule.workers() as f64 + seconds.fold(0.0, f64::max)
     }
 

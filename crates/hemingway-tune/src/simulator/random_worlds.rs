@@ -71,7 +71,8 @@ fn rough(curve: &Curve, batch: f64, rng: &mut Rng) -> Vec<(f64, f64)> {
 /// down with the number of workers; some of its communication may be hidden.
 pub fn random_world(rng: &mut Rng) -> World {
     let between = |rng: &mut Rng, low: f64, high: f64| low * (high / low).powf(uniform(rng));
-    let count = |rng: &mut Rng, low: usize, high: usize| low + (uniform(rng) * (high - low + 1) as f64) as usize;
+    let count =
+        |rng: &mut Rng, low: usize, high: usize| low + (uniform(rng) * (high - low + 1) as f64) as usize;
     let batch = between(rng, 64.0, 65536.0).round() as u64;
     let kinds = count(rng, 2, 5);
     let per_input = between(rng, 1e-4, 1e-1);
@@ -95,12 +96,17 @@ pub fn random_world(rng: &mut Rng) -> World {
             let faster = if *name == "gpu" { between(rng, 2.0, 12.0) } else { between(rng, 0.4, 4.0) };
             curves.push(law(per_input / faster, batch, rng));
             // Guesses are right within a factor of two or so.
-            devices.push(Device { name: (*name).into(), speed: faster * (0.5 * normal(rng)).exp(), most: None });
+            devices.push(Device {
+                name: (*name).into(),
+                speed: faster * (0.5 * normal(rng)).exp(),
+                most: None,
+            });
         }
         world.memory.push(vec![None; devices.len()]);
         world.job.cluster.kinds.push(Kind { name: format!("kind {kind}"), devices, bandwidth: None });
         world.curves.push(curves);
         world.bandwidth.push(between(rng, 4e7, 1e9));
+        world.aggregation.push(0.0);
         for number in 0..count(rng, 1, 4) {
             world.job.cluster.machines.push(Machine { name: format!("machine {kind}.{number}"), kind });
             world.slow.push((0.01 * normal(rng)).exp());

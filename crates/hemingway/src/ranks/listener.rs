@@ -7,8 +7,8 @@ use hemingway_train::Seconds;
 use hemingway_train::protocol::{Beat, Command, Failure, Message, PROTOCOL, Rank};
 
 use super::launcher::Launcher;
-use super::process::{Heard, Process, describe};
 use super::pulse::{Pulse, Trouble};
+use crate::process::{Heard, Process, describe};
 use crate::{Error, GRACE};
 
 /// Ranks that have not all said hello after this long will not.

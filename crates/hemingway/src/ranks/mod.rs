@@ -7,7 +7,6 @@
 mod hosts;
 mod launcher;
 mod listener;
-mod process;
 mod pulse;
 mod speeds;
 
@@ -22,9 +21,9 @@ use hemingway_train::{Checkpoint, Cluster, Event, HandOver, Problem, Quality, Ru
 use self::hosts::Hosts;
 use self::launcher::Launcher;
 use self::listener::Listener;
-use self::process::{Heard, Process};
 use self::pulse::HEARTBEAT;
 use self::speeds::Speeds;
+use crate::process::{Heard, Process};
 use crate::{Choice, Error, RanksRequest, Straggler, TrainRequest};
 
 /// A host that does not answer within this time is gone.

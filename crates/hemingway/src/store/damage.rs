@@ -53,6 +53,11 @@ impl Problem {
         Problem { text, newer: false }
     }
 
+    /// What is wrong.
+    pub(super) fn words(&self) -> &str {
+        &self.text
+    }
+
     /// A word that this version does not know.
     pub(super) fn unknown(column: &str, word: &str) -> Problem {
         Problem { text: format!("its {column} is `{word}`, which this version does not know"), newer: true }

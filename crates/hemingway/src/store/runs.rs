@@ -376,7 +376,7 @@ pub(super) fn needs_little(report: &TrainReport) -> bool {
 }
 
 /// Our own plain data: numbers, texts and lists, which JSON can always hold.
-fn json(value: &impl Serialize) -> String {
+pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data has a JSON form")
 }
 
@@ -386,7 +386,7 @@ pub(super) fn now() -> f64 {
 
 /// Five letters and digits that are not easily confused. Not a count, so that runs of two stores, and their models,
 /// do not get in each other's way.
-fn random_id() -> String {
+pub(super) fn random_id() -> String {
     const LETTERS: &[u8; 28] = b"23456789abcdefghjkmnpqrstvwx";
     let mut bits = RandomState::new().hash_one(now().to_bits());
     let mut letter = || {

@@ -87,10 +87,35 @@ const STEPS: &[&str] = &["
 
     -- Whether the state is compressed, as cleaning up leaves it.
     ALTER TABLE checkpoints ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
+", "
+    -- Schedules that were tuned.
+    CREATE TABLE studies (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        created REAL NOT NULL,      -- Unix time
+        used REAL NOT NULL,         -- of its last beginning or end
+        study TEXT NOT NULL,        -- JSON: the job and how to evaluate it
+        status TEXT NOT NULL,       -- running, done or failed
+        claim INTEGER NOT NULL DEFAULT 0, -- counts the processes that worked on it
+        pid INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        process_started TEXT NOT NULL
+    );
+    CREATE TABLE evaluations (
+        study INTEGER NOT NULL REFERENCES studies (number),
+        number INTEGER NOT NULL,    -- from 1
+        configuration TEXT NOT NULL, -- JSON
+        proposed TEXT NOT NULL,     -- JSON: what was predicted of it
+        seconds REAL,               -- how long it took, once it ended
+        answer TEXT,                -- JSON, if it was measured
+        failure TEXT,               -- if it failed
+        PRIMARY KEY (study, number)
+    ) WITHOUT ROWID;
 "];
 
 /// What every store has.
-const TABLES: [&str; 5] = ["runs", "points", "checkpoints", "calibrations", "attempts"];
+const TABLES: [&str; 7] =
+    ["runs", "points", "checkpoints", "calibrations", "attempts", "studies", "evaluations"];
 
 /// Checks that the file is a store and applies the steps it lacks. Any number of commands may do so at once.
 pub(super) fn bring_up_to_date(connection: &Connection, file: &Path) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! A launcher at work: what it and its ranks say, and how it ends.
+//! A program at work, the launcher of ranks or an evaluation: what it says, and how it ends.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,8 +17,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How often someone who waits looks up.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
-/// A running launcher. Dropping it ends the launcher and, with it, every rank.
-pub(super) struct Process {
+/// A running program. Dropping it ends the program and everything in its process group: a launcher with every rank.
+pub(crate) struct Process {
     child: Child,
     commands: Option<ChildStdin>,
     output: Receiver<String>,
@@ -29,7 +29,7 @@ pub(super) struct Process {
 }
 
 /// What there is to hear.
-pub(super) enum Heard {
+pub(crate) enum Heard {
     /// A line of output.
     Line(String),
     /// Nothing for now.
@@ -39,7 +39,7 @@ pub(super) enum Heard {
 }
 
 impl Process {
-    pub(super) fn start(mut command: Command) -> std::io::Result<Process> {
+    pub(crate) fn start(mut command: Command) -> std::io::Result<Process> {
         // A group of its own: Ctrl-C is for us, and the ranks then end in good order.
         let command = command.process_group(0);
         let mut child =
@@ -55,15 +55,20 @@ impl Process {
     }
 
     /// Writes a line to rank 0. A launcher that is gone is noticed by whoever listens.
-    pub(super) fn tell(&mut self, line: &str) {
+    pub(crate) fn tell(&mut self, line: &str) {
         if let Some(commands) = &mut self.commands {
             let _ = commands.write_all(line.as_bytes()).and_then(|()| commands.write_all(b"\n"));
             let _ = commands.flush();
         }
     }
 
+    /// Says that nothing more will be written.
+    pub(crate) fn end_input(&mut self) {
+        self.commands = None;
+    }
+
     /// The next line of output, for a little while.
-    pub(super) fn listen(&mut self) -> Heard {
+    pub(crate) fn listen(&mut self) -> Heard {
         match self.output.recv_timeout(LOOK_UP) {
             Ok(line) => Heard::Line(line),
             Err(problem) => {
@@ -90,12 +95,12 @@ impl Process {
     }
 
     /// Lines on standard error since the last call.
-    pub(super) fn errors(&mut self) -> Vec<String> {
+    pub(crate) fn errors(&mut self) -> Vec<String> {
         self.errors.try_iter().collect()
     }
 
     /// Keeps a line for a message.
-    pub(super) fn keep(&mut self, line: &str) {
+    pub(crate) fn keep(&mut self, line: &str) {
         if self.said.len() == KEPT {
             self.said.pop_front();
         }
@@ -103,7 +108,7 @@ impl Process {
     }
 
     /// The last of what was kept.
-    pub(super) fn last_words(&self) -> Vec<String> {
+    pub(crate) fn last_words(&self) -> Vec<String> {
         self.said.iter().cloned().collect()
     }
 }
@@ -144,7 +149,7 @@ fn pass_on(from: impl Read + Send + 'static, to: Sender<String>) -> JoinHandle<(
 }
 
 /// How a process ended, in words.
-pub(super) fn describe(status: ExitStatus) -> String {
+pub(crate) fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(signal)) => format!("was killed by signal {signal}"),

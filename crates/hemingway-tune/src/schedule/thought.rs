@@ -1,0 +1,227 @@
+//! What follows from the evaluations so far: which schedule is best, and which one to try next.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::configuration::Schedule;
+use super::efficiency::Efficiency;
+use super::limits::Limits;
+use super::search::best;
+use super::sgd::{Sgd, most};
+use super::tuner::{Proposal, Tuner};
+use crate::posterior::{Draw, Posterior};
+
+/// Once something failed: the chances of failing that candidates are made for, and the largest that is taken.
+const RISKS: [f64; 3] = [0.03, 0.1, 0.25];
+const MOST_RISK: f64 = 0.3;
+/// How many schedules of one draw are balanced exactly.
+const KEPT: usize = 6;
+
+/// The power of a gain that candidates are ranked by: 1 is expected improvement, more is bolder.
+const BOLD: f64 = 1.5;
+
+/// What is known after some evaluations.
+pub struct Thought<'a> {
+    pub(super) tuner: &'a Tuner,
+    /// Nothing was measured.
+    pub(super) blind: bool,
+    pub(super) model: Sgd,
+    pub(super) posterior: Posterior,
+    pub(super) efficiency: Efficiency,
+}
+
+impl Thought<'_> {
+    /// The evaluation that is best, as far as can be told: measured times less their noise.
+    pub fn best(&self) -> Option<usize> {
+        self.standing(&self.judges()).map(|(at, _)| at)
+    }
+
+    /// Of a schedule: a lower bound, the mean and an upper bound of seconds per iteration.
+    pub fn predict(&self, schedule: &Schedule) -> [f64; 3] {
+        interval(&self.seconds(&self.judges(), schedule))
+    }
+
+    /// What is known of the gradient noise scale.
+    pub fn efficiency(&self) -> Efficiency {
+        self.efficiency
+    }
+
+    /// What to evaluate next.
+    pub fn propose(&self) -> Proposal {
+        let limits = self.tuner.limits();
+        if self.blind {
+            return self.begin(limits.as_ref());
+        }
+        let judges = self.judges();
+        let known: HashSet<&Schedule> =
+            self.tuner.evaluated.iter().map(|seen| &seen.schedule).chain(&self.tuner.pending).collect();
+        let mut candidates = self.candidates(limits.as_ref());
+        candidates.retain(|schedule| !known.contains(schedule));
+        let standing = self.standing(&judges);
+        let scored: Vec<Score> = candidates
+            .par_iter()
+            .map(|schedule| {
+                let seconds = self.seconds(&judges, schedule);
+                let costs = self.costs(&seconds, schedule.batch());
+                let chance = limits.as_ref().map_or(1.0, |limits| limits.chance(&self.tuner.job, schedule));
+                let (gain, value) = match &standing {
+                    Some((_, reference)) => improvement(&costs, reference),
+                    None => (1.0, 1.0 / mean(&costs)),
+                };
+                // What is too risky comes after everything that is not.
+                let value = if chance >= 1.0 - MOST_RISK { value * chance } else { chance - 1.0 };
+                Score { value, gain: gain * chance, predicted: interval(&seconds) }
+            })
+            .collect();
+        match (0..scored.len()).max_by(|a, b| scored[*a].value.total_cmp(&scored[*b].value)) {
+            Some(at) => Proposal {
+                schedule: candidates.swap_remove(at),
+                predicted: Some(scored[at].predicted),
+                expected_improvement: scored.iter().map(|score| score.gain).fold(0.0, f64::max),
+            },
+            None => self.again(),
+        }
+    }
+
+    /// Before anything was measured: everybody computes and serves, by the guesses of the job file; once that failed, what is
+    /// least likely to fail again.
+    fn begin(&self, limits: Option<&Limits>) -> Proposal {
+        let job = &self.tuner.job;
+        let speed = |machine: usize, device: usize| job.cluster.kind_of(machine).devices[device].speed;
+        let most = most(job);
+        let guessed = Schedule::by_weight_within(job, &most, speed);
+        let schedule = match limits {
+            None => guessed,
+            Some(limits) => {
+                let known: Vec<&Schedule> = self.tuner.evaluated.iter().map(|seen| &seen.schedule).collect();
+                let mut offers = vec![guessed, Schedule::by_weight_within(job, &most, |_, _| 1.0)];
+                for kind in 0..job.cluster.kinds.len() {
+                    for device in 0..job.cluster.kinds[kind].devices.len() {
+                        for less in [0.5, 0.1] {
+                            offers.push(Schedule::by_weight_within(job, &most, |machine, other| {
+                                let same = job.cluster.machines[machine].kind == kind && other == device;
+                                if same { less * speed(machine, other) } else { speed(machine, other) }
+                            }));
+                        }
+                    }
+                }
+                let new = offers.into_iter().filter(|schedule| !known.contains(&schedule));
+                let chance = |schedule: &Schedule| limits.chance(job, schedule);
+                let safest = new.max_by(|a, b| chance(a).total_cmp(&chance(b)));
+                safest.unwrap_or_else(|| Schedule::uniform(job))
+            }
+        };
+        Proposal { schedule, predicted: None, expected_improvement: 1.0 }
+    }
+
+    /// Nothing new is worth a try: the best once more.
+    fn again(&self) -> Proposal {
+        let best = self.best().map(|at| self.tuner.evaluated[at].schedule.clone());
+        let schedule = best.unwrap_or_else(|| Schedule::uniform(&self.tuner.job));
+        Proposal { predicted: Some(self.predict(&schedule)), schedule, expected_improvement: 0.0 }
+    }
+
+    pub(super) fn judges(&self) -> Vec<Draw<'_>> {
+        let numbers = 0..self.tuner.options.judges;
+        numbers.into_par_iter().map(|number| self.posterior.draw(&self.model, number)).collect()
+    }
+
+    /// Seconds per iteration of a schedule in the eyes of each judge.
+    pub(super) fn seconds(&self, judges: &[Draw], schedule: &Schedule) -> Vec<f64> {
+        let placed = self.tuner.placed(schedule);
+        judges.iter().map(|draw| self.model.seconds(&placed, draw)).collect()
+    }
+
+    /// What is minimised: seconds times the iterations that such a batch needs.
+    fn costs(&self, seconds: &[f64], batch: u64) -> Vec<f64> {
+        let cost = |(number, seconds): (usize, &f64)| seconds * self.efficiency.draw(batch, number);
+        seconds.iter().enumerate().map(cost).collect()
+    }
+
+    /// The best evaluation, and what it costs in the eyes of each judge.
+    fn standing(&self, judges: &[Draw]) -> Option<(usize, Vec<f64>)> {
+        let noise = self.posterior.kernel(self.model.iteration()).noise.max(1e-4);
+        let judged = self.tuner.evaluated.par_iter().enumerate().filter_map(|(at, seen)| {
+            let measured = seen.answer()?.time.ln();
+            let seconds = self.seconds(judges, &seen.schedule);
+            let logs: Vec<f64> = seconds.iter().map(|time| time.ln()).collect();
+            let (model, spread) = (mean(&logs), deviation(&logs).max(1e-6));
+            // Two opinions, each as good as it is precise.
+            let (ours, theirs) = (spread.powi(-2), noise.powi(-2));
+            let believed = (ours * model + theirs * measured) / (ours + theirs);
+            let batch = seen.schedule.batch();
+            let cost = believed + self.efficiency.iterations(batch).ln();
+            Some((cost, at, self.costs(&seconds, batch)))
+        });
+        let best = judged.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        best.map(|(_, at, costs)| (at, costs))
+    }
+
+    /// Schedules that are best if some draw is true.
+    fn candidates(&self, limits: Option<&Limits>) -> Vec<Schedule> {
+        let first = self.tuner.options.judges;
+        let best_of = |number: usize| {
+            let draw = match number {
+                0 => self.posterior.mean(&self.model),
+                _ => self.posterior.draw(&self.model, first + number),
+            };
+            let risk = limits.map(|limits| limits.at(RISKS[number % RISKS.len()]));
+            self.best_if(&draw, number, risk.as_deref())
+        };
+        let numbers = 0..=self.tuner.options.candidates;
+        let found: Vec<Schedule> = numbers.into_par_iter().filter_map(best_of).collect();
+        let mut seen = HashSet::new();
+        found.into_iter().filter(|schedule| seen.insert(schedule.clone())).collect()
+    }
+
+    /// The best schedule if a draw is true, with no load above its limit.
+    fn best_if(&self, draw: &Draw, number: usize, limits: Option<&[Vec<f64>]>) -> Option<Schedule> {
+        let judged = self.tuner.batches.iter().flat_map(|batch| {
+            let job = self.tuner.job.with_batch(*batch);
+            let mut costs = self.model.costs(&job, draw);
+            if let Some(limits) = limits {
+                let most = costs.most.iter_mut().flatten();
+                most.zip(limits.iter().flatten()).for_each(|(most, limit)| *most = most.min(*limit));
+            }
+            let iterations = self.efficiency.draw(*batch, self.tuner.options.judges + number);
+            best(&job, &costs, KEPT).into_iter().map(move |schedule| {
+                let seconds = self.model.seconds(&self.tuner.placed(&schedule), draw);
+                (seconds * iterations, schedule)
+            })
+        });
+        judged.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, schedule)| schedule)
+    }
+}
+
+/// What speaks for a candidate.
+struct Score {
+    value: f64,
+    gain: f64,
+    predicted: [f64; 3],
+}
+
+/// The expected gain over the reference in the eyes of the same judges; and what candidates are ranked by, the mean of its power
+/// 1.5, which values a chance of much above a certainty of little: what is learnt from it serves later evaluations too.
+fn improvement(costs: &[f64], reference: &[f64]) -> (f64, f64) {
+    let gains: Vec<f64> =
+        costs.iter().zip(reference).map(|(cost, old)| (1.0 - cost / old).max(0.0)).collect();
+    (mean(&gains), mean(&gains.iter().map(|gain| gain.powf(BOLD)).collect::<Vec<f64>>()))
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+pub(super) fn deviation(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    (values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// The 5th, the mean and the 95th of a hundred.
+pub(super) fn interval(values: &[f64]) -> [f64; 3] {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    [at(0.05), mean(values), at(0.95)]
+}
