@@ -131,7 +131,8 @@ fn main() {
 }
 
 fn cells(seeds: u64) -> Vec<(Experiment, u64)> {
-    experiments().into_iter().flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
+    let only = std::env::var("ONLY").unwrap_or_default();
+    experiments().into_iter().filter(|experiment| experiment.to_string().contains(&only)).flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
 }
 
 fn all(seeds: u64, evaluations: usize, change: impl Fn(World, u64) -> World + Sync) -> Vec<Study> {

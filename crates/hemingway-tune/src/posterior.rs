@@ -151,13 +151,18 @@ fn blocks(parts: usize, joint: &[Vec<usize>]) -> Vec<Vec<usize>> {
     (0..parts).map(members).filter(|members| !members.is_empty()).collect()
 }
 
-fn learn_block<M: Model>(
+fn learn_block<M>(
     model: &M,
     block: &[usize],
     direct: &[Vec<Observation>],
     cases: &[&Case<M>],
     seed: u64,
-) -> Vec<(usize, Learnt)> {
+) -> Vec<(usize, Learnt)>
+where
+    M: Model,
+    M::Configuration: Sync,
+    M::Measured: Sync,
+{
     let parts: Vec<&dyn Part> = block.iter().map(|part| model.parts()[*part].as_ref()).collect();
     let mut gps: Vec<Gp> =
         parts.iter().zip(block).map(|(part, at)| gp(*part, &direct[*at], part.kernel().typical())).collect();
@@ -191,14 +196,19 @@ fn gp(part: &dyn Part, observations: &[Observation], kernel: Kernel) -> Gp {
 }
 
 /// Particles of each part of a block.
-fn sample<M: Model>(
+fn sample<M>(
     model: &M,
     block: &[usize],
     direct: &[Vec<Observation>],
     cases: &[&Case<M>],
     gps: &[Gp],
     seed: u64,
-) -> Vec<Particles> {
+) -> Vec<Particles>
+where
+    M: Model,
+    M::Configuration: Sync,
+    M::Measured: Sync,
+{
     let parts: Vec<&dyn Part> = block.iter().map(|part| model.parts()[*part].as_ref()).collect();
     let priors: Vec<Vec<_>> = parts.iter().map(|part| part.priors()).collect();
     let starts: Vec<usize> =
@@ -223,8 +233,7 @@ fn sample<M: Model>(
         alone + score.sum
     };
     let effort = if cases.is_empty() { ALONE } else { TOGETHER };
-    let mut rng = stream(seed, "particles", block[0] as u64);
-    let found = Particles::sample(&priors.concat(), likelihood, effort, &mut rng);
+    let found = Particles::sample(&priors.concat(), likelihood, effort, seed ^ (block[0] as u64 + 1).rotate_right(8));
     let split = |place: usize| Particles { values: found.values.iter().map(|all| own(all, place)).collect() };
     (0..parts.len()).map(split).collect()
 }

@@ -5,9 +5,11 @@
 //! particles' own covariance. Without the powers a measurement with 1 % noise leaves one particle alive; without the moves
 //! all would be copies of a few.
 
+use rayon::prelude::*;
+
 use crate::cholesky::Cholesky;
 use crate::prior::Prior;
-use crate::random::{Rng, normals, uniform};
+use crate::random::{Rng, normals, stream, uniform};
 
 /// How many particles, and how long they move.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,21 +31,27 @@ impl Particles {
     /// Drawn from the posterior.
     pub fn sample(
         priors: &[Prior],
-        log_likelihood: impl Fn(&[f64]) -> f64,
+        log_likelihood: impl Fn(&[f64]) -> f64 + Sync,
         effort: Effort,
-        rng: &mut Rng,
+        seed: u64,
     ) -> Particles {
-        let draw = |rng: &mut Rng| {
-            let values: Vec<f64> = priors.iter().map(|prior| prior.draw(rng)).collect();
+        let draw = |number: usize| {
+            let mut rng = stream(seed, "prior", number as u64);
+            let values: Vec<f64> = priors.iter().map(|prior| prior.draw(&mut rng)).collect();
             Particle { likelihood: finite(log_likelihood(&values)), prior: density(priors, &values), values }
         };
-        let mut cloud: Vec<Particle> = (0..effort.particles).map(|_| draw(rng)).collect();
-        let mut power = 0.0;
+        let mut cloud: Vec<Particle> = (0..effort.particles).into_par_iter().map(draw).collect();
+        let (mut power, mut step) = (0.0, 0);
         while power < 1.0 && !priors.is_empty() {
             let next = next_power(&cloud, power);
-            cloud = resample(cloud, next - power, rng);
-            power = next;
-            move_all(&mut cloud, priors, &log_likelihood, power, effort.moves, rng);
+            cloud = resample(cloud, next - power, &mut stream(seed, "resampling", step));
+            (power, step) = (next, step + 1);
+            let shape = covariance(&cloud);
+            // Each particle has its own random numbers, so that it does not matter who moves it.
+            cloud.par_iter_mut().enumerate().for_each(|(number, particle)| {
+                let mut rng = stream(seed, "moves", step << 32 | number as u64);
+                particle.wander(priors, &log_likelihood, power, effort.moves, &shape, &mut rng);
+            });
         }
         Particles { values: cloud.into_iter().map(|particle| particle.values).collect() }
     }
@@ -121,31 +129,31 @@ fn resample(cloud: Vec<Particle>, step: f64, rng: &mut Rng) -> Vec<Particle> {
     next
 }
 
-fn move_all(
-    cloud: &mut [Particle],
-    priors: &[Prior],
-    log_likelihood: &impl Fn(&[f64]) -> f64,
-    power: f64,
-    moves: usize,
-    rng: &mut Rng,
-) {
-    let shape = covariance(cloud);
-    // The best scale for a normal posterior, and a smaller one for those that are not.
-    let best = 2.38 / (priors.len() as f64).sqrt();
-    for particle in cloud {
+impl Particle {
+    fn wander(
+        &mut self,
+        priors: &[Prior],
+        log_likelihood: &impl Fn(&[f64]) -> f64,
+        power: f64,
+        moves: usize,
+        shape: &Cholesky,
+        rng: &mut Rng,
+    ) {
+        // The best scale for a normal posterior, and a smaller one for those that are not.
+        let best = 2.38 / (priors.len() as f64).sqrt();
         for step in 0..moves {
             let scale = if step % 2 == 0 { best } else { 0.3 * best };
             let direction = shape.times(&normals(rng, priors.len()));
             let values: Vec<f64> =
-                particle.values.iter().zip(direction).map(|(value, along)| value + scale * along).collect();
+                self.values.iter().zip(direction).map(|(value, along)| value + scale * along).collect();
             let prior = density(priors, &values);
             if prior == f64::NEG_INFINITY {
                 continue;
             }
             let likelihood = finite(log_likelihood(&values));
-            let gain = prior - particle.prior + power * (likelihood - particle.likelihood);
+            let gain = prior - self.prior + power * (likelihood - self.likelihood);
             if uniform(rng).ln() < gain {
-                *particle = Particle { values, prior, likelihood };
+                *self = Particle { values, prior, likelihood };
             }
         }
     }
@@ -166,7 +174,6 @@ fn covariance(cloud: &[Particle]) -> Cholesky {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::stream;
 
     const EFFORT: Effort = Effort { particles: 400, moves: 6 };
 
@@ -178,7 +185,7 @@ mod tests {
             let likelihood = |x: &[f64]| {
                 -0.5 * (((x[0] + x[1] - 3.0) / noise).powi(2) + ((x[0] - x[1] - 1.0) / noise).powi(2))
             };
-            let found = Particles::sample(&priors, likelihood, EFFORT, &mut stream(7, "test", 0));
+            let found = Particles::sample(&priors, likelihood, EFFORT, 7);
             let (mean, deviation) = (found.mean(), found.deviation());
             let wanted = noise / 2f64.sqrt();
             for (k, value) in [2.0, 1.0].into_iter().enumerate() {
@@ -193,7 +200,7 @@ mod tests {
         // The larger of two is measured: one of them is near it, the other anywhere below.
         let priors = [Prior::normal(0.0, 1.0), Prior::normal(0.0, 1.0)];
         let likelihood = |x: &[f64]| -0.5 * ((x[0].max(x[1]) - 1.0) / 0.01).powi(2);
-        let found = Particles::sample(&priors, likelihood, EFFORT, &mut stream(8, "test", 0));
+        let found = Particles::sample(&priors, likelihood, EFFORT, 8);
         let first = found.values.iter().filter(|x| x[0] > x[1]).count() as f64 / 400.0;
         assert!((0.3..0.7).contains(&first), "{first}");
         assert!(found.deviation().iter().all(|deviation| *deviation > 0.4), "{:?}", found.deviation());

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::cluster::Job;
 use super::configuration::Schedule;
-use super::search::best;
+use super::search::{best, transfers};
+use super::sgd::{Placed, Sgd};
 use super::thought::{Thought, deviation, interval, mean};
 use crate::model::{Mode, Model};
 use crate::posterior::Draw;
@@ -105,7 +107,7 @@ impl Thought<'_> {
     }
 
     fn bottleneck(&self, schedule: &Schedule) -> Bottleneck {
-        let (placed, job) = (self.tuner.placed(schedule), &self.tuner.job);
+        let (placed, job, layout) = (self.tuner.placed(schedule), &self.tuner.job, &self.tuner.layout);
         let mut parts = Listen { draw: self.posterior.mean(&self.model), heard: Vec::new() };
         let whole = self.model.run(&placed, None, &mut parts);
         let communication = self.model.communication();
@@ -120,9 +122,9 @@ impl Thought<'_> {
         let slowest =
             working.iter().zip(&iteration[1..]).max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| *at);
         let speeds = parts.draw.parameters(communication);
-        let transfers = super::search::transfers(job, schedule);
+        let transfers = transfers(job, schedule);
         let kinds = (0..transfers.len()).max_by(|a, b| {
-            let time = |machine: usize| transfers[machine] / self.model.speed(job, machine, speeds);
+            let time = |machine: usize| transfers[machine] / Sgd::speed(layout.kinds[machine], speeds);
             time(*a).total_cmp(&time(*b))
         });
         Bottleneck {
@@ -133,11 +135,11 @@ impl Thought<'_> {
     }
 
     fn stragglers(&self, judges: &[Draw]) -> Vec<Straggler> {
-        let job = &self.tuner.job;
+        let (job, layout) = (&self.tuner.job, &self.tuner.layout);
         let mut slow = Vec::new();
         for machine in 0..job.cluster.machines.len() {
             for device in 0..job.cluster.kind_of(machine).devices.len() {
-                let part = self.model.device(job, machine, device);
+                let part = layout.devices[machine][device];
                 let others: Vec<usize> = job
                     .cluster
                     .of_kind(job.cluster.machines[machine].kind)
@@ -146,7 +148,7 @@ impl Thought<'_> {
                 if others.is_empty() {
                     continue;
                 }
-                let log = |draw: &Draw, at: usize| draw.particular(part, self.model.individual(job, at)).ln();
+                let log = |draw: &Draw, at: usize| draw.particular(part, layout.machines[at]).ln();
                 let logs: Vec<f64> = judges
                     .iter()
                     .map(|draw| {
@@ -171,12 +173,13 @@ impl Thought<'_> {
         kinds
             .into_iter()
             .map(|kind| {
-                let larger = super::Job { cluster: job.cluster.with_one_more(kind), ..job.clone() };
+                let larger = Job { cluster: job.cluster.with_one_more(kind), ..job.clone() };
                 let ratio = |number: usize| {
                     let draw = self.posterior.draw(&self.model, number);
-                    let least = |job: &super::Job| {
-                        let found = best(job, &self.model.costs(job, &draw), 4).into_iter().map(|schedule| {
-                            let placed = super::Placed { job: Arc::new(job.clone()), schedule };
+                    let least = |job: &Job| {
+                        let layout = self.tuner.registry.layout(&job.cluster);
+                        let found = best(job, &self.model.costs(job, &layout, &draw), 4).into_iter().map(|schedule| {
+                            let placed = Placed { job: Arc::new(job.clone()), layout: layout.clone(), schedule };
                             self.model.seconds(&placed, &draw)
                         });
                         found.fold(f64::INFINITY, f64::min)
@@ -195,7 +198,7 @@ impl Thought<'_> {
         for (kind, what) in job.cluster.kinds.iter().enumerate() {
             let Some(machine) = job.cluster.of_kind(kind).next() else { continue };
             for (device, named) in what.devices.iter().enumerate() {
-                let part = self.model.device(job, machine, device);
+                let part = self.tuner.layout.devices[machine][device];
                 let seen = self.posterior.observations(part);
                 let mut observed: Vec<(f64, f64)> =
                     seen.iter().map(|seen| (seen.input[0], seen.input[0] / seen.log.exp())).collect();
@@ -221,7 +224,10 @@ impl Thought<'_> {
         let speed = |(kind, machine): (usize, usize)| {
             let speeds: Vec<f64> = judges
                 .iter()
-                .map(|draw| self.model.speed(job, machine, draw.parameters(self.model.communication())))
+                .map(|draw| {
+                    let parameters = draw.parameters(self.model.communication());
+                    Sgd::speed(self.tuner.layout.kinds[machine], parameters)
+                })
                 .collect();
             (job.cluster.kinds[kind].name.clone(), interval(&speeds))
         };

@@ -13,6 +13,7 @@ use super::answer::Answer;
 use super::cluster::Job;
 use super::configuration::Schedule;
 use super::costs::{Costs, Curve};
+use super::registry::{Layout, Registry};
 use super::search::transfers;
 use crate::gp::{KernelPrior, Point};
 use crate::model::{Mode, Model, Part, largest};
@@ -24,6 +25,8 @@ use crate::prior::Prior;
 pub struct Placed {
     /// The job.
     pub job: Arc<Job>,
+    /// Who is who in it.
+    pub layout: Arc<Layout>,
     /// The schedule.
     pub schedule: Schedule,
 }
@@ -31,60 +34,37 @@ pub struct Placed {
 /// The model of one iteration.
 pub struct Sgd {
     parts: Vec<Box<dyn Part>>,
-    /// Device types: kind of machine and device.
-    devices: Vec<(String, String)>,
-    /// Kinds of machines; those with several devices have a part for adding up gradients.
-    kinds: Vec<(String, Option<usize>)>,
-    machines: Vec<String>,
+    /// For each kind of machine with several devices, the part for adding up gradients.
+    aggregations: Vec<Option<usize>>,
 }
 
 impl Sgd {
-    /// For these jobs, the first of which is to be scheduled; measurements say what is usual, from where the rest is learnt.
-    pub fn new(jobs: &[&Job], cases: &[(Placed, Answer)]) -> Sgd {
-        let mut model =
-            Sgd { parts: Vec::new(), devices: Vec::new(), kinds: Vec::new(), machines: Vec::new() };
-        for job in jobs {
-            for machine in &job.cluster.machines {
-                if !model.machines.contains(&machine.name) {
-                    model.machines.push(machine.name.clone());
-                }
-            }
-        }
-        let usual = Usual::new(jobs[0], cases);
-        let mut aggregations: Vec<Box<dyn Part>> = Vec::new();
-        let mut bandwidths = Vec::new();
-        for kind in jobs.iter().flat_map(|job| &job.cluster.kinds) {
-            if model.kinds.iter().any(|(name, _)| *name == kind.name) {
-                continue;
-            }
-            for device in &kind.devices {
-                model.devices.push((kind.name.clone(), device.name.clone()));
-                model.parts.push(Box::new(Computation {
-                    name: format!("{} {}", kind.name, device.name),
-                    usual: usual.seconds_per_input - device.speed.ln(),
-                    sure: usual.sure,
-                    overhead: usual.load,
-                    machines: model.machines.len(),
-                }));
-            }
+    /// For all that is known by name; measurements say what is usual, from where the rest is learnt.
+    pub fn new(registry: &Registry, job: &Job, cases: &[(Placed, Answer)]) -> Sgd {
+        let usual = Usual::new(job, cases);
+        let computation = |(kind, device): &(String, super::Device)| {
+            Box::new(Computation {
+                name: format!("{kind} {}", device.name),
+                usual: usual.seconds_per_input - device.speed.ln(),
+                sure: usual.sure,
+                overhead: usual.load,
+                machines: registry.machines.len(),
+            }) as Box<dyn Part>
+        };
+        let mut parts: Vec<Box<dyn Part>> = registry.devices.iter().map(computation).collect();
+        let mut aggregations = Vec::new();
+        for kind in &registry.kinds {
             let several = kind.devices.len() > 1;
-            model.kinds.push((kind.name.clone(), several.then_some(aggregations.len())));
+            aggregations.push(several.then_some(parts.len()));
             if several {
                 let name = format!("{} adding up gradients", kind.name);
-                aggregations.push(Box::new(Aggregation {
-                    name,
-                    usual: usual.seconds,
-                    devices: kind.devices.len(),
-                }));
+                parts.push(Box::new(Aggregation { name, usual: usual.seconds, devices: kind.devices.len() }));
             }
-            bandwidths.push(kind.bandwidth.map(f64::ln));
         }
-        let devices = model.devices.len();
-        model.kinds.iter_mut().for_each(|(_, part)| *part = part.map(|at| at + devices));
-        model.parts.extend(aggregations);
-        model.parts.push(Box::new(Communication { bandwidths, usual: usual.speed, latency: usual.seconds }));
-        model.parts.push(Box::new(Iteration));
-        model
+        let bandwidths = registry.kinds.iter().map(|kind| kind.bandwidth.map(f64::ln)).collect();
+        parts.push(Box::new(Communication { bandwidths, usual: usual.speed, latency: usual.seconds }));
+        parts.push(Box::new(Iteration));
+        Sgd { parts, aggregations }
     }
 
     /// The part for the communication.
@@ -97,70 +77,37 @@ impl Sgd {
         self.parts.len() - 1
     }
 
-    /// The part for a device of a machine.
-    pub fn device(&self, job: &Job, machine: usize, device: usize) -> usize {
-        let kind = job.cluster.kind_of(machine);
-        let named = |(k, d): &(String, String)| *k == kind.name && *d == kind.devices[device].name;
-        self.devices.iter().position(named).expect("every device of a job is in the model")
-    }
-
-    fn kind(&self, job: &Job, machine: usize) -> usize {
-        let name = &job.cluster.kind_of(machine).name;
-        self.kinds.iter().position(|(known, _)| known == name).expect("every kind of a job is in the model")
-    }
-
-    /// Bytes per second of a machine, from the parameters of the communication.
-    pub(super) fn speed(&self, job: &Job, machine: usize, parameters: &[f64]) -> f64 {
-        parameters[Communication::SPEEDS + self.kind(job, machine)].exp()
-    }
-
-    /// The machine as an individual.
-    pub fn individual(&self, job: &Job, machine: usize) -> usize {
-        let name = &job.cluster.machines[machine].name;
-        self.machines.iter().position(|known| known == name).unwrap_or(self.machines.len())
+    /// Bytes per second of a kind of machine, from the parameters of the communication.
+    pub(super) fn speed(kind: usize, parameters: &[f64]) -> f64 {
+        parameters[Communication::SPEEDS + kind].exp()
     }
 
     /// What schedules of a job cost if a draw is true.
-    pub fn costs(&self, job: &Job, draw: &Draw) -> Costs {
+    pub fn costs(&self, job: &Job, layout: &Layout, draw: &Draw) -> Costs {
         let grid = grid(job.batch);
-        let representative = |kind: usize| job.cluster.of_kind(kind).next();
-        let curve = |machine: usize, device: usize| {
-            let part = self.device(job, machine, device);
-            Curve::new(grid.iter().map(|load| (*load, draw.common(part, &[*load, 0.0]))))
-        };
-        let curves: Vec<Vec<Curve>> = (0..job.cluster.kinds.len())
-            .map(|kind| match representative(kind) {
-                Some(machine) => {
-                    (0..job.cluster.kinds[kind].devices.len()).map(|device| curve(machine, device)).collect()
-                }
-                None => Vec::new(),
-            })
-            .collect();
-        let factor = |machine: usize, device: usize| {
-            draw.particular(self.device(job, machine, device), self.individual(job, machine))
-        };
-        let factors = (0..job.cluster.machines.len())
-            .map(|machine| {
-                (0..job.cluster.kind_of(machine).devices.len())
-                    .map(|device| factor(machine, device))
-                    .collect()
-            })
-            .collect();
+        let curve = |part: &usize| Curve::new(grid.iter().map(|load| (*load, draw.common(*part, &[*load, 0.0]))));
+        // A machine of each kind stands for all of them; a kind without machines costs nothing.
+        let of_kind = |kind: usize| job.cluster.of_kind(kind).next();
         let communication = draw.parameters(self.communication());
-        let of_kind = |kind: usize| representative(kind).map(|machine| self.kind(job, machine));
-        let aggregation = |kind: usize| {
-            of_kind(kind)
-                .and_then(|kind| self.kinds[kind].1)
-                .map_or(0.0, |part| draw.parameters(part)[0].exp())
+        let kinds = || (0..job.cluster.kinds.len()).map(of_kind);
+        let factor = |machine: usize| {
+            let own = |part: &usize| draw.particular(*part, layout.machines[machine]);
+            layout.devices[machine].iter().map(own).collect()
         };
-        let speed =
-            |kind: usize| of_kind(kind).map_or(1.0, |kind| communication[Communication::SPEEDS + kind].exp());
+        let aggregation = |machine: Option<usize>| {
+            let part = machine.and_then(|machine| self.aggregations[layout.kinds[machine]]);
+            part.map_or(0.0, |part| draw.parameters(part)[0].exp())
+        };
         let hidden = |a: f64, b: f64| 1.0 - (1.0 - a) * (1.0 - b);
         Costs {
-            curves,
-            factors,
-            aggregation: (0..job.cluster.kinds.len()).map(aggregation).collect(),
-            speeds: (0..job.cluster.kinds.len()).map(speed).collect(),
+            curves: kinds()
+                .map(|machine| machine.map_or(Vec::new(), |machine| layout.devices[machine].iter().map(curve).collect()))
+                .collect(),
+            factors: (0..job.cluster.machines.len()).map(factor).collect(),
+            aggregation: kinds().map(aggregation).collect(),
+            speeds: kinds()
+                .map(|machine| machine.map_or(1.0, |machine| Sgd::speed(layout.kinds[machine], communication)))
+                .collect(),
             latency: communication[Communication::LATENCY].exp(),
             per_worker: 0.0,
             hidden: hidden(communication[Communication::HIDDEN], draw.parameters(self.iteration())[1]),
@@ -200,24 +147,24 @@ impl Model for Sgd {
     }
 
     fn run(&self, placed: &Placed, measured: Option<&Answer>, mode: &mut dyn Mode) -> f64 {
-        let Placed { job, schedule } = placed;
+        let Placed { job, layout, schedule } = placed;
         let cluster = &job.cluster;
         let mut times = Vec::new();
         for (machine, role) in schedule.roles.iter().enumerate().filter(|(_, role)| role.worker()) {
             let whole = measured.and_then(|answer| answer.machine(cluster, machine));
             let busy: Vec<usize> = (0..role.loads.len()).filter(|device| role.loads[*device] > 0).collect();
-            let individual = self.individual(job, machine) as f64;
+            let individual = layout.machines[machine] as f64;
             let slowest = largest(busy.iter().map(|device| {
                 let own = measured.and_then(|answer| answer.device(cluster, machine, *device));
                 // Where one device computes, the machine's time is its own.
                 let own = if busy.len() == 1 { whole.or(own) } else { own };
                 mode.quantity(
-                    self.device(job, machine, *device),
+                    layout.devices[machine][*device],
                     &[role.loads[*device] as f64, individual],
                     own,
                 )
             }));
-            times.push(match self.kinds[self.kind(job, machine)].1.filter(|_| busy.len() > 1) {
+            times.push(match self.aggregations[layout.kinds[machine]].filter(|_| busy.len() > 1) {
                 Some(part) => {
                     let loads = role.loads.iter().map(|load| *load as f64);
                     let input: Vec<f64> = std::iter::once(slowest).chain(loads).collect();
@@ -228,9 +175,9 @@ impl Model for Sgd {
         }
         let computation = largest(times.iter().copied());
         let mut input = vec![computation, schedule.workers() as f64, schedule.servers() as f64];
-        input.resize(Communication::TRANSFERS + self.kinds.len(), 0.0);
+        input.resize(Communication::TRANSFERS + self.aggregations.len(), 0.0);
         for (machine, bytes) in transfers(job, schedule).into_iter().enumerate() {
-            let most = &mut input[Communication::TRANSFERS + self.kind(job, machine)];
+            let most = &mut input[Communication::TRANSFERS + layout.kinds[machine]];
             *most = most.max(bytes);
         }
         // A communication of no time at all has no logarithm.
@@ -258,7 +205,7 @@ struct Usual {
 impl Usual {
     fn new(job: &Job, cases: &[(Placed, Answer)]) -> Usual {
         let (mut rates, mut guesses, mut speeds, mut seconds) = (vec![], vec![], vec![], vec![]);
-        for (Placed { job, schedule }, answer) in cases {
+        for (Placed { job, schedule, .. }, answer) in cases {
             seconds.push(answer.time);
             for (machine, role) in schedule.roles.iter().enumerate() {
                 for (device, load) in role.loads.iter().enumerate().filter(|(_, load)| **load > 0) {

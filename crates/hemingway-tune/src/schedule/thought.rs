@@ -179,7 +179,7 @@ impl Thought<'_> {
     fn best_if(&self, draw: &Draw, number: usize, limits: Option<&[Vec<f64>]>) -> Option<Schedule> {
         let judged = self.tuner.batches.iter().flat_map(|batch| {
             let job = self.tuner.job.with_batch(*batch);
-            let mut costs = self.model.costs(&job, draw);
+            let mut costs = self.model.costs(&job, &self.tuner.layout, draw);
             if let Some(limits) = limits {
                 let most = costs.most.iter_mut().flatten();
                 most.zip(limits.iter().flatten()).for_each(|(most, limit)| *most = most.min(*limit));

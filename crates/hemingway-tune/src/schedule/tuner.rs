@@ -9,6 +9,7 @@ use super::cluster::Job;
 use super::configuration::Schedule;
 use super::efficiency::Efficiency;
 use super::limits::Limits;
+use super::registry::{Layout, Registry};
 use super::sgd::{Placed, Sgd};
 use super::thought::Thought;
 use crate::posterior::Posterior;
@@ -74,6 +75,8 @@ pub struct Proposal {
 #[derive(Debug, Clone)]
 pub struct Tuner {
     pub(super) job: Arc<Job>,
+    pub(super) registry: Registry,
+    pub(super) layout: Arc<Layout>,
     /// Batches to choose from; only the job's own if it is given.
     pub(super) batches: Vec<u64>,
     noise_scale: Option<f64>,
@@ -87,8 +90,10 @@ impl Tuner {
     /// Of a job.
     pub fn new(job: Job, options: Options) -> Tuner {
         let (batches, job) = (vec![job.batch], Arc::new(job));
+        let mut registry = Registry::default();
+        let layout = registry.add(&job.cluster);
         let (earlier, evaluated, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Tuner { job, batches, noise_scale: None, options, earlier, evaluated, pending }
+        Tuner { job, registry, layout, batches, noise_scale: None, options, earlier, evaluated, pending }
     }
 
     /// Leaves the batch open: from one number to another, for the least time to a loss. The gradient noise scale is measured
@@ -116,10 +121,10 @@ impl Tuner {
 
     /// What was evaluated of a similar job: with another batch, with machines more or less.
     pub fn warm_start(&mut self, job: Job, evaluated: impl IntoIterator<Item = Evaluated>) {
-        let job = Arc::new(job);
+        let (job, layout) = (Arc::new(job.clone()), self.registry.add(&job.cluster));
         for Evaluated { schedule, outcome } in evaluated {
             if let Outcome::Measured(answer) = outcome {
-                self.earlier.push((Placed { job: job.clone(), schedule }, answer));
+                self.earlier.push((Placed { job: job.clone(), layout: layout.clone(), schedule }, answer));
             }
         }
     }
@@ -147,13 +152,7 @@ impl Tuner {
     /// What follows from all that was told.
     pub fn think(&self) -> Thought<'_> {
         let cases: Vec<(Placed, Answer)> = self.earlier.iter().cloned().chain(self.measured()).collect();
-        let mut jobs: Vec<&Job> = vec![&self.job];
-        for (placed, _) in &self.earlier {
-            if !jobs.iter().any(|job| std::ptr::eq(*job, placed.job.as_ref())) {
-                jobs.push(&placed.job);
-            }
-        }
-        let model = Sgd::new(&jobs, &cases);
+        let model = Sgd::new(&self.registry, &self.job, &cases);
         let pending: Vec<Placed> = self.pending.iter().map(|schedule| self.placed(schedule)).collect();
         let posterior = Posterior::new(&model, &cases, &pending, self.options.seed);
         let answers = cases.iter().map(|(_, answer)| answer);
@@ -166,7 +165,7 @@ impl Tuner {
         let batch = schedule.batch();
         let job =
             if batch == self.job.batch { self.job.clone() } else { Arc::new(self.job.with_batch(batch)) };
-        Placed { job, schedule: schedule.clone() }
+        Placed { job, layout: self.layout.clone(), schedule: schedule.clone() }
     }
 
     fn measured(&self) -> impl Iterator<Item = (Placed, Answer)> {
