@@ -33,7 +33,7 @@ fn main() {
     };
     let (seeds, stop) = (value("--seeds", 5.0) as u64, value("--stop", 0.005));
     let named = |table: &str| {
-        let tables = ["paper", "troubles", "random", "total", "warm", "large"];
+        let tables = ["paper", "memory", "troubles", "random", "total", "warm", "large"];
         let some = arguments.iter().any(|argument| tables.contains(&argument.as_str()));
         !some || arguments.iter().any(|argument| argument == table)
     };
@@ -44,6 +44,16 @@ fn main() {
     if named("paper") {
         show("36 experiments", &all(seeds, value("--evaluations", 10.0) as usize, |world, _| world), stop);
     }
+    if named("memory") {
+        for share in [0.5, 0.8] {
+            let made = all(seeds, 10, |world, seed| {
+                troubled(world, Trouble::Memory(share), &mut stream(seed, "trouble", 1))
+            });
+            show(&format!("GPU memory for {share} of its load"), &made, stop);
+            let many = made.iter().filter(|study| study.failed > 1).count();
+            println!("    more than one failure in {many} of {}", made.len());
+        }
+    }
     if named("troubles") {
         for factor in [1.3, 1.6, 2.0] {
             let made = all(seeds, 10, |world, seed| {
@@ -52,8 +62,6 @@ fn main() {
             show(&format!("straggler of {factor}"), &made, stop);
         }
         for (name, trouble) in [
-            ("GPU memory for 0.5 of its load", Trouble::Memory(0.5)),
-            ("GPU memory for 0.8 of its load", Trouble::Memory(0.8)),
             ("curves that are not smooth", Trouble::Rough),
             ("10 % noise", Trouble::Noise(0.1)),
             ("half of communication hidden", Trouble::Hidden(0.5)),
@@ -132,7 +140,11 @@ fn main() {
 
 fn cells(seeds: u64) -> Vec<(Experiment, u64)> {
     let only = std::env::var("ONLY").unwrap_or_default();
-    experiments().into_iter().filter(|experiment| experiment.to_string().contains(&only)).flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
+    experiments()
+        .into_iter()
+        .filter(|experiment| experiment.to_string().contains(&only))
+        .flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed)))
+        .collect()
 }
 
 fn all(seeds: u64, evaluations: usize, change: impl Fn(World, u64) -> World + Sync) -> Vec<Study> {

@@ -233,7 +233,8 @@ where
         alone + score.sum
     };
     let effort = if cases.is_empty() { ALONE } else { TOGETHER };
-    let found = Particles::sample(&priors.concat(), likelihood, effort, seed ^ (block[0] as u64 + 1).rotate_right(8));
+    let found =
+        Particles::sample(&priors.concat(), likelihood, effort, seed ^ (block[0] as u64 + 1).rotate_right(8));
     let split = |place: usize| Particles { values: found.values.iter().map(|all| own(all, place)).collect() };
     (0..parts.len()).map(split).collect()
 }

@@ -11,8 +11,7 @@ pub(super) fn balance(
     within: (f64, f64),
 ) -> Option<Vec<Vec<u64>>> {
     let whole = |seconds: f64| -> Vec<Vec<u64>> {
-        let loads = workers.iter().map(|machine| costs.loads(job, *machine, seconds));
-        loads.map(|loads| loads.into_iter().map(|load| (load + 1e-9).floor() as u64).collect()).collect()
+        workers.iter().map(|machine| costs.whole_loads(job, *machine, seconds)).collect()
     };
     let total = |loads: &[Vec<u64>]| loads.iter().flatten().sum::<u64>();
     let (mut low, mut high) = within;

@@ -74,13 +74,23 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The loads of a machine's devices that are done within these seconds: the most that it can do.
-    pub(super) fn loads(&self, job: &Job, machine: usize, seconds: f64) -> Vec<f64> {
+    /// How many inputs a machine can do within these seconds, whole or not.
+    pub(super) fn done(&self, job: &Job, machine: usize, seconds: f64) -> f64 {
+        self.loads(job, machine, seconds, |load| load).iter().sum()
+    }
+
+    /// The loads of a machine's devices with which it does most within these seconds, in whole numbers.
+    pub(super) fn whole_loads(&self, job: &Job, machine: usize, seconds: f64) -> Vec<u64> {
+        let loads = self.loads(job, machine, seconds, |load| (load + 1e-9).floor());
+        loads.into_iter().map(|load| load as u64).collect()
+    }
+
+    fn loads(&self, job: &Job, machine: usize, seconds: f64, counted: fn(f64) -> f64) -> Vec<f64> {
         let kind = job.cluster.machines[machine].kind;
         let devices = self.curves[kind].len();
         let load = |device: usize, seconds: f64| {
             let most = self.curves[kind][device].most(seconds / self.factors[machine][device]);
-            most.min(self.most[kind][device])
+            counted(most.min(self.most[kind][device]))
         };
         if devices == 1 {
             return vec![load(0, seconds)];

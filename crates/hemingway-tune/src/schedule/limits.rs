@@ -12,9 +12,11 @@ const DRAWS: usize = 1024;
 /// The share of devices that are believed to have no limit within reach: accelerators, whose memory is small and of their own,
 /// and processors, which use the machine's.
 const ACCELERATORS_WITHOUT: f64 = 0.4;
-const PROCESSORS_WITHOUT: f64 = 0.97;
+const PROCESSORS_WITHOUT: f64 = 0.99;
+/// The least that a device is believed to hold, as a share of an equal load.
+const LEAST: f64 = 0.25;
 /// How often an evaluation fails for a reason that has nothing to do with loads.
-const MISHAP: f64 = 0.02;
+const MISHAP: f64 = 0.002;
 
 /// Limits that are possible.
 #[derive(Debug, Clone)]
@@ -33,13 +35,18 @@ impl Limits {
         };
         let proved = largest(succeeded);
         let failures: Vec<Vec<Vec<f64>>> = failed.iter().map(|schedule| largest(&[schedule])).collect();
-        let beyond = 8.0 * job.batch as f64;
+        // A limit that matters is not far above what is tried.
+        let tried =
+            succeeded.iter().chain(failed).flat_map(|schedule| &schedule.roles).flat_map(|role| &role.loads);
+        let beyond = 2.0 * tried.max().copied().unwrap_or(job.batch) as f64;
+        let fair = job.batch as f64 / job.cluster.devices().max(1) as f64;
         let limit = |proved: f64, name: &str, rng: &mut Rng| {
             let without = if name == "cpu" { PROCESSORS_WITHOUT } else { ACCELERATORS_WITHOUT };
             if uniform(rng) < without {
                 return f64::INFINITY;
             }
-            let low = proved.max(1.0);
+            // Nobody schedules devices that hold next to nothing.
+            let low = proved.max(LEAST * fair).max(1.0);
             low * (beyond / low).max(1.0).powf(uniform(rng))
         };
         let mut draw = || {

@@ -47,11 +47,13 @@ impl Registry {
     pub fn layout(&self, cluster: &Cluster) -> Arc<Layout> {
         let at = |machine: usize| cluster.kind_of(machine);
         let device = |machine: usize, device: &Device| {
-            let named = |(kind, known): &(String, Device)| *kind == at(machine).name && known.name == device.name;
+            let named =
+                |(kind, known): &(String, Device)| *kind == at(machine).name && known.name == device.name;
             // A kind that has another device than it had in an earlier study: as if it were the first.
             self.devices.iter().position(named).unwrap_or(0)
         };
-        let kind = |machine: usize| self.kinds.iter().position(|known| known.name == at(machine).name).unwrap_or(0);
+        let kind =
+            |machine: usize| self.kinds.iter().position(|known| known.name == at(machine).name).unwrap_or(0);
         let name = |machine: usize| {
             let own = &cluster.machines[machine].name;
             self.machines.iter().position(|known| known == own).unwrap_or(self.machines.len())

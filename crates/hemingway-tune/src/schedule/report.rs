@@ -178,10 +178,13 @@ impl Thought<'_> {
                     let draw = self.posterior.draw(&self.model, number);
                     let least = |job: &Job| {
                         let layout = self.tuner.registry.layout(&job.cluster);
-                        let found = best(job, &self.model.costs(job, &layout, &draw), 4).into_iter().map(|schedule| {
-                            let placed = Placed { job: Arc::new(job.clone()), layout: layout.clone(), schedule };
-                            self.model.seconds(&placed, &draw)
-                        });
+                        let found = best(job, &self.model.costs(job, &layout, &draw), 4).into_iter().map(
+                            |schedule| {
+                                let placed =
+                                    Placed { job: Arc::new(job.clone()), layout: layout.clone(), schedule };
+                                self.model.seconds(&placed, &draw)
+                            },
+                        );
                         found.fold(f64::INFINITY, f64::min)
                     };
                     least(&larger) / least(&job)

@@ -83,13 +83,13 @@ struct Tables<'a> {
 impl<'a> Tables<'a> {
     fn new(job: &'a Job, costs: &'a Costs) -> Option<Tables<'a>> {
         let machines = 0..job.cluster.machines.len();
-        let done = |machine: usize, seconds: f64| costs.loads(job, machine, seconds).iter().sum::<f64>();
+        let done = |machine: usize, seconds: f64| costs.done(job, machine, seconds);
         let batch = job.batch as f64;
         let everybody = |seconds: f64| machines.clone().map(|m| done(m, seconds)).sum::<f64>();
         let fastest = |seconds: f64| machines.clone().map(|m| done(m, seconds)).fold(0.0, f64::max);
         let least = reach(batch, everybody)?;
         // Whoever computes longer than the best single machine, which needs no network, is not worth looking at.
-        let most = reach(batch, fastest).unwrap_or(64.0 * least).clamp(1.01 * least, 1024.0 * least);
+        let most = 1.01 * reach(batch, fastest).unwrap_or(64.0 * least).clamp(least, 1024.0 * least);
         let step = (most / least).ln() / (TIMES - 1) as f64;
         let times: Vec<f64> = (0..TIMES).map(|at| least * (1.0 - 1e-6) * (step * at as f64).exp()).collect();
         let rows = |machine: usize| -> Vec<f64> { times.iter().map(|time| done(machine, *time)).collect() };

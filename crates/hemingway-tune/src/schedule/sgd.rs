@@ -1,9 +1,11 @@
 //! The probabilistic model of one iteration of distributed SGD.
 //!
-//!     device        n inputs take b·(n + n₀) seconds, times what a Gaussian process over ln n says, times a factor of the machine
-//!     machine       its slowest device, and adding up gradients where several devices compute
-//!     communication the largest of transfer / speed over all machines, times what a Gaussian process says
-//!     iteration     the slowest machine, then communication, of which a part may be hidden behind computation
+//! ```text
+//! device        n inputs take b·(n + n₀) seconds, times what a Gaussian process over ln n says, times a factor of the machine
+//! machine       its slowest device, and adding up gradients where several devices compute
+//! communication the largest of transfer / speed over all machines, times what a Gaussian process says
+//! iteration     the slowest machine, then communication, of which a part may be hidden behind computation
+//! ```
 //!
 //! Devices of one type share a part; a machine that is slower than others of its kind is told from them by its factor.
 
@@ -85,7 +87,8 @@ impl Sgd {
     /// What schedules of a job cost if a draw is true.
     pub fn costs(&self, job: &Job, layout: &Layout, draw: &Draw) -> Costs {
         let grid = grid(job.batch);
-        let curve = |part: &usize| Curve::new(grid.iter().map(|load| (*load, draw.common(*part, &[*load, 0.0]))));
+        let curve =
+            |part: &usize| Curve::new(grid.iter().map(|load| (*load, draw.common(*part, &[*load, 0.0]))));
         // A machine of each kind stands for all of them; a kind without machines costs nothing.
         let of_kind = |kind: usize| job.cluster.of_kind(kind).next();
         let communication = draw.parameters(self.communication());
@@ -101,12 +104,16 @@ impl Sgd {
         let hidden = |a: f64, b: f64| 1.0 - (1.0 - a) * (1.0 - b);
         Costs {
             curves: kinds()
-                .map(|machine| machine.map_or(Vec::new(), |machine| layout.devices[machine].iter().map(curve).collect()))
+                .map(|machine| {
+                    machine.map_or(Vec::new(), |machine| layout.devices[machine].iter().map(curve).collect())
+                })
                 .collect(),
             factors: (0..job.cluster.machines.len()).map(factor).collect(),
             aggregation: kinds().map(aggregation).collect(),
             speeds: kinds()
-                .map(|machine| machine.map_or(1.0, |machine| Sgd::speed(layout.kinds[machine], communication)))
+                .map(|machine| {
+                    machine.map_or(1.0, |machine| Sgd::speed(layout.kinds[machine], communication))
+                })
                 .collect(),
             latency: communication[Communication::LATENCY].exp(),
             per_worker: 0.0,
@@ -423,23 +430,13 @@ fn mean_of_largest(means: &[f64], relative: f64) -> f64 {
             return if a > b { (a, variance_a) } else { (b, variance_b) };
         }
         let (above, density) =
-            (normal_cdf(apart), (-0.5 * apart * apart).exp() / std::f64::consts::TAU.sqrt());
+            (crate::normal_cdf(apart), (-0.5 * apart * apart).exp() / std::f64::consts::TAU.sqrt());
         let mean = a * above + b * (1.0 - above) + spread * density;
         let square =
             (a * a + variance_a) * above + (b * b + variance_b) * (1.0 - above) + (a + b) * spread * density;
         (mean, (square - mean * mean).max(0.0))
     });
     mean
-}
-
-/// The normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
-fn normal_cdf(x: f64) -> f64 {
-    let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
-    let series = t
-        * (0.319_381_530
-            + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
-    let tail = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() * series;
-    if x > 0.0 { 1.0 - tail } else { tail }
 }
 
 #[cfg(test)]

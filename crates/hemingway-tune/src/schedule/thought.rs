@@ -13,8 +13,11 @@ use super::tuner::{Proposal, Tuner};
 use crate::posterior::{Draw, Posterior};
 
 /// Once something failed: the chances of failing that candidates are made for, and the largest that is taken.
-const RISKS: [f64; 3] = [0.03, 0.1, 0.25];
-const MOST_RISK: f64 = 0.3;
+const RISKS: [f64; 3] = [0.0, 0.08, 0.2];
+const MOST_RISK: f64 = 0.25;
+/// What a device gets of its share after the first evaluation failed, and when that is likely enough to work.
+const LESS: [f64; 3] = [0.5, 0.25, 0.1];
+const LIKELY: f64 = 0.7;
 /// How many schedules of one draw are balanced exactly.
 const KEPT: usize = 6;
 
@@ -59,6 +62,7 @@ impl Thought<'_> {
         let mut candidates = self.candidates(limits.as_ref());
         candidates.retain(|schedule| !known.contains(schedule));
         let standing = self.standing(&judges);
+        let sure_enough = 1.0 - MOST_RISK / self.failures();
         let scored: Vec<Score> = candidates
             .par_iter()
             .map(|schedule| {
@@ -70,7 +74,7 @@ impl Thought<'_> {
                     None => (1.0, 1.0 / mean(&costs)),
                 };
                 // What is too risky comes after everything that is not.
-                let value = if chance >= 1.0 - MOST_RISK { value * chance } else { chance - 1.0 };
+                let value = if chance >= sure_enough { value * chance } else { chance - 1.0 };
                 Score { value, gain: gain * chance, predicted: interval(&seconds) }
             })
             .collect();
@@ -95,10 +99,10 @@ impl Thought<'_> {
             None => guessed,
             Some(limits) => {
                 let known: Vec<&Schedule> = self.tuner.evaluated.iter().map(|seen| &seen.schedule).collect();
-                let mut offers = vec![guessed, Schedule::by_weight_within(job, &most, |_, _| 1.0)];
-                for kind in 0..job.cluster.kinds.len() {
-                    for device in 0..job.cluster.kinds[kind].devices.len() {
-                        for less in [0.5, 0.1] {
+                let mut offers = Vec::new();
+                for less in LESS {
+                    for kind in 0..job.cluster.kinds.len() {
+                        for device in 0..job.cluster.kinds[kind].devices.len() {
                             offers.push(Schedule::by_weight_within(job, &most, |machine, other| {
                                 let same = job.cluster.machines[machine].kind == kind && other == device;
                                 if same { less * speed(machine, other) } else { speed(machine, other) }
@@ -106,9 +110,11 @@ impl Thought<'_> {
                         }
                     }
                 }
+                offers.push(Schedule::by_weight_within(job, &most, |_, _| 1.0));
                 let new = offers.into_iter().filter(|schedule| !known.contains(&schedule));
-                let chance = |schedule: &Schedule| limits.chance(job, schedule);
-                let safest = new.max_by(|a, b| chance(a).total_cmp(&chance(b)));
+                // Of those that are likely to work the one closest to the guess, else the likeliest.
+                let chance = |schedule: &Schedule| limits.chance(job, schedule).min(LIKELY);
+                let safest = new.rev().max_by(|a, b| chance(a).total_cmp(&chance(b)));
                 safest.unwrap_or_else(|| Schedule::uniform(job))
             }
         };
@@ -131,6 +137,12 @@ impl Thought<'_> {
     pub(super) fn seconds(&self, judges: &[Draw], schedule: &Schedule) -> Vec<f64> {
         let placed = self.tuner.placed(schedule);
         judges.iter().map(|draw| self.model.seconds(&placed, draw)).collect()
+    }
+
+    /// How many evaluations failed, at least one: every failure makes more careful.
+    fn failures(&self) -> f64 {
+        let failed = self.tuner.evaluated.iter().filter(|seen| seen.answer().is_none()).count();
+        failed.max(1) as f64
     }
 
     /// What is minimised: seconds times the iterations that such a batch needs.
@@ -160,13 +172,13 @@ impl Thought<'_> {
 
     /// Schedules that are best if some draw is true.
     fn candidates(&self, limits: Option<&Limits>) -> Vec<Schedule> {
-        let first = self.tuner.options.judges;
+        let (first, failures) = (self.tuner.options.judges, self.failures());
         let best_of = |number: usize| {
             let draw = match number {
                 0 => self.posterior.mean(&self.model),
                 _ => self.posterior.draw(&self.model, first + number),
             };
-            let risk = limits.map(|limits| limits.at(RISKS[number % RISKS.len()]));
+            let risk = limits.map(|limits| limits.at(RISKS[number % RISKS.len()] / failures));
             self.best_if(&draw, number, risk.as_deref())
         };
         let numbers = 0..=self.tuner.options.candidates;
