@@ -193,7 +193,7 @@ fn check(answer: &Answer) -> Result<(), String> {
         return Err(format!("{time:e} is no time of an iteration in seconds"));
     }
     let loads = answer.machines.values().flat_map(|machine| machine.devices.values());
-    if let Some(load) = loads.filter_map(|device| device.load).find(|load| !(*load >= 0.0)) {
+    if let Some(load) = loads.filter_map(|device| device.load).find(|load| *load < 0.0) {
         return Err(format!("a load is {load}; a number of inputs is needed"));
     }
     match answer.gradient_noise_scale {

@@ -239,8 +239,11 @@ fn machines_of(table: &MachineTable, kinds: &[Kind]) -> Result<Vec<Machine>, Str
     })
 }
 
-fn batch(given: &Batch) -> Result<(u64, Option<(u64, u64)>, Option<f64>), String> {
-    let possible = |batch: u64| batch >= 1 && batch <= 1 << 40;
+/// A batch, the range to choose it from if it is open, and the noise scale if it is given.
+type BatchOf = (u64, Option<(u64, u64)>, Option<f64>);
+
+fn batch(given: &Batch) -> Result<BatchOf, String> {
+    let possible = |batch: u64| (1..=1 << 40).contains(&batch);
     match given {
         Batch::Given(batch) if possible(*batch) => Ok((*batch, None, None)),
         Batch::Given(batch) => Err(format!("batch = {batch}: at least one input per iteration is needed")),
