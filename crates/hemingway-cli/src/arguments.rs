@@ -47,6 +47,7 @@ Example:
   hemingway tune job.toml --command \"python train.py\" --evaluations 15 --parallel 2
   hemingway tune job.toml --earlier last    learn from the last study: another batch, a machine more
   hemingway tune --resume last
+  hemingway tune --remove k3f9q x7p2m
 
 An evaluation is a command: it gets a configuration as JSON on standard input and prints what it measured as JSON (docs/tune.md).
 
@@ -73,7 +74,7 @@ pub struct Tune {
     pub serve: bool,
 
     /// What evaluates a configuration [default: the job file's]
-    #[arg(long, value_name = "COMMAND", help_heading = "Evaluations")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "simulate", help_heading = "Evaluations")]
     pub command: Option<String>,
 
     /// How many evaluations, with those already made [default: the job file's, or 10]
@@ -88,15 +89,9 @@ pub struct Tune {
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Evaluations")]
     pub timeout: Option<f64>,
 
-    /// Stop once no schedule is expected to be better by this share; 0 makes all evaluations
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 0.005,
-        allow_negative_numbers = true,
-        help_heading = "Evaluations"
-    )]
-    pub stop_below: f64,
+    /// Stop once no schedule is expected to be better by this share; 0 makes all evaluations [default: 0.005]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Evaluations")]
+    pub stop_below: Option<f64>,
 
     /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Evaluations")]
@@ -110,9 +105,23 @@ pub struct Tune {
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["job", "earlier"], help_heading = "Keeping")]
     pub resume: Option<String>,
 
+    /// With --resume or --remove: also a study that a process on another machine began and may still be at
+    #[arg(long, help_heading = "Keeping")]
+    pub take_over: bool,
+
     /// List the studies in the store
     #[arg(long, conflicts_with_all = ["job", "init", "simulate", "resume"], help_heading = "Keeping")]
     pub studies: bool,
+
+    /// Remove studies from the store; those that are being worked on are refused
+    #[arg(
+        long,
+        value_name = "STUDY",
+        num_args = 1..,
+        conflicts_with_all = ["job", "init", "simulate", "resume", "studies"],
+        help_heading = "Keeping"
+    )]
+    pub remove: Vec<String>,
 
     #[command(flatten)]
     pub store: StoreFile,
@@ -417,17 +426,17 @@ pub struct RemoveRuns {
     pub cleaning: Cleaning,
 }
 
-/// Remove all ended runs but the latest, and give the space back.
+/// Remove all ended runs and studies but the latest, and give the space back.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   hemingway runs prune --keep 30d     those used in the last 30 days stay
   hemingway runs prune --keep 100     the 100 latest stay
 
-Runs that are being trained are not removed. Models stay, unless --models says that those beside the store go too. The
-states of runs that stay are made small, as those of new runs are.")]
+Runs that are being trained are not removed, nor studies that are being worked on (of which as many stay). Models stay,
+unless --models says that those beside the store go too. The states of runs that stay are made small, as those of new runs are.")]
 pub struct PruneRuns {
-    /// Which ended runs stay: a number of them, or a time like 30d, 12h or 90m
+    /// Which ended runs and studies stay: a number of each, or a time like 30d, 12h or 90m
     #[arg(long, value_name = "WHICH", value_parser = keep)]
     pub keep: Keep,
 

@@ -89,6 +89,32 @@ pub enum Error {
         /// Where it was looked for.
         store: PathBuf,
     },
+    /// A study that says nothing about this job.
+    #[error("study {study} cannot be learnt from: {problem}")]
+    Unrelated {
+        /// The study.
+        study: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Somebody went on with it, or removed it.
+    #[error("study {study} was taken over by another process or removed")]
+    StudyLost {
+        /// The study.
+        study: String,
+    },
+    /// Somebody may be at it.
+    #[error(
+        "study {study} was last worked on by process {pid} on {host}, and whether that is gone cannot be seen from here"
+    )]
+    StudyElsewhere {
+        /// The study.
+        study: String,
+        /// The process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
     /// Somebody is at it.
     #[error("study {study} is being worked on by process {pid} on {host}")]
     StudyRunning {
@@ -521,6 +547,7 @@ impl Error {
             | Error::RoundTooLong { .. }
             | Error::Interrupted
             | Error::AllFailed { .. }
+            | Error::StudyLost { .. }
             | Error::RanksNotStarted { .. }
             | Error::RanksDoNotStart { .. }
             | Error::NoHostLeft { .. }
@@ -566,6 +593,11 @@ impl Error {
                 "report it (see docs/tune.md), give batch = { from, to, noise_scale = N }, or a fixed batch",
             ),
             Error::NoStudy { .. } => Some("`hemingway tune --studies` lists them"),
+            Error::Unrelated { .. } => {
+                Some("leave out --earlier, or name a study of a job with the same types of machines")
+            }
+            Error::StudyLost { .. } => Some("`hemingway tune --studies` shows how it stands"),
+            Error::StudyElsewhere { .. } => Some("once you know that it is gone, add --take-over"),
             Error::StudyRunning { .. } => Some("wait until it has ended, or end it"),
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),

@@ -80,10 +80,10 @@ pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
-pub use store::{Keep, Purpose, Removed, Repaired, Status, Store, StoredRun, StoredStudy};
+pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
 pub use tune::{
     EvaluatedStep, TEMPLATE, TuneEvent, TuneJob, TuneReport, TuneRequest, TuneSource, TuneStop, TuneWatch,
-    plot_study, serve, tune,
+    check_plots, plot_study, serve, tune,
 };
 pub use units::parse_seconds;
 

@@ -20,6 +20,7 @@ const LOOK_UP: Duration = Duration::from_millis(50);
 /// A running program. Dropping it ends the program and everything in its process group: a launcher with every rank.
 pub(crate) struct Process {
     child: Child,
+    guard: Option<Child>,
     commands: Option<ChildStdin>,
     output: Receiver<String>,
     errors: Receiver<String>,
@@ -39,19 +40,41 @@ pub(crate) enum Heard {
 }
 
 impl Process {
-    pub(crate) fn start(mut command: Command) -> std::io::Result<Process> {
+    pub(crate) fn start(command: Command) -> std::io::Result<Process> {
+        Process::start_with_lines(command, u64::MAX)
+    }
+
+    /// The same where lines may be endless: longer ones than this come in pieces.
+    pub(crate) fn start_with_lines(mut command: Command, longest: u64) -> std::io::Result<Process> {
         // A group of its own: Ctrl-C is for us, and the ranks then end in good order.
         let command = command.process_group(0);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let ((send_output, output), (send_errors, errors)) = (channel(), channel());
         let readers = [
-            child.stdout.take().map(|output| pass_on(output, send_output)),
-            child.stderr.take().map(|errors| pass_on(errors, send_errors)),
+            child.stdout.take().map(|output| pass_on(output, longest, send_output)),
+            child.stderr.take().map(|errors| pass_on(errors, longest, send_errors)),
         ];
         let commands = child.stdin.take();
         let readers = readers.into_iter().flatten().collect();
-        Ok(Process { child, commands, output, errors, readers, said: VecDeque::new(), ended: None })
+        let (guard, said) = (None, VecDeque::new());
+        Ok(Process { child, guard, commands, output, errors, readers, said, ended: None })
+    }
+
+    /// From here on the program and everything in its process group end with this process, however it ends: another program in
+    /// the group waits for the end of its input, which nobody but this process can write to, and then kills the group.
+    pub(crate) fn end_with_us(&mut self) {
+        let mut guard = Command::new("sh");
+        guard.args(["-c", "read -r nothing; kill -KILL 0"]);
+        guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.guard = i32::try_from(self.child.id()).ok().and_then(|id| guard.process_group(id).spawn().ok());
+    }
+
+    /// Writes all that the program will ever be told. It may be long, and the program may read none of it.
+    pub(crate) fn tell_all(&mut self, text: String) {
+        if let Some(mut commands) = self.commands.take() {
+            std::thread::spawn(move || commands.write_all(text.as_bytes()));
+        }
     }
 
     /// Writes a line to rank 0. A launcher that is gone is noticed by whoever listens.
@@ -60,11 +83,6 @@ impl Process {
             let _ = commands.write_all(line.as_bytes()).and_then(|()| commands.write_all(b"\n"));
             let _ = commands.flush();
         }
-    }
-
-    /// Says that nothing more will be written.
-    pub(crate) fn end_input(&mut self) {
-        self.commands = None;
     }
 
     /// The next line of output, for a little while.
@@ -128,6 +146,10 @@ impl Drop for Process {
         }
         let _ = signal(Signal::KILL);
         let _ = self.child.wait();
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
         for reader in self.readers.drain(..) {
             // A rank that still holds the pipe would hold us as well.
             if reader.is_finished() {
@@ -137,10 +159,15 @@ impl Drop for Process {
     }
 }
 
-fn pass_on(from: impl Read + Send + 'static, to: Sender<String>) -> JoinHandle<()> {
+fn pass_on(from: impl Read + Send + 'static, longest: u64, to: Sender<String>) -> JoinHandle<()> {
     std::thread::spawn(move || {
-        let mut lines = BufReader::new(from).split(b'\n');
-        while let Some(Ok(line)) = lines.next() {
+        let mut from = BufReader::new(from);
+        loop {
+            let mut line = Vec::new();
+            match from.by_ref().take(longest).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => line.pop_if(|last| *last == b'\n'),
+            };
             if to.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }

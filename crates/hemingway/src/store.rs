@@ -28,7 +28,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 pub use cleaning::{Keep, Removed, Repaired};
 pub(crate) use recorder::Recorder;
 pub use runs::{Purpose, Status, StoredRun};
-pub use studies::{StoredEvaluation, StoredStudy};
+pub use studies::{RemovedStudies, StoredEvaluation, StoredStudy};
 
 use crate::{Error, Place};
 

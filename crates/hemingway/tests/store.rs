@@ -433,6 +433,19 @@ fn a_store_of_version_1_becomes_current_with_all_that_is_in_it() {
 }
 
 #[test]
+fn a_store_of_version_2_gets_the_tables_of_studies() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = in_folder(&folder);
+    let store = Store::open(&place).unwrap();
+    store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
+    drop(store);
+    sqlite(place.store(), "DROP TABLE evaluations; DROP TABLE studies; PRAGMA user_version = 2");
+    let store = Store::open(&place).unwrap();
+    assert_eq!((store.runs().unwrap().len(), store.studies().unwrap().len()), (1, 0));
+    assert!(matches!(store.study("last"), Err(Error::NoStudy { .. })));
+}
+
+#[test]
 fn a_run_of_version_1_is_not_resumed_since_its_data_may_have_changed() {
     let folder = tempfile::tempdir().unwrap();
     let place = in_folder(&folder);

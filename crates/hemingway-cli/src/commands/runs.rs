@@ -64,6 +64,14 @@ fn say_removed(removed: &Removed, cleaning: &Cleaning) -> anyhow::Result<ExitCod
     let names =
         if removed.runs.is_empty() { String::new() } else { format!(": {}", removed.runs.join(", ")) };
     output::text(&format!("removed {count}{names}\nfreed {}\n", words::bytes(removed.freed_bytes)))?;
+    if !removed.studies.is_empty() {
+        let count = if removed.studies.len() == 1 {
+            "1 study".to_owned()
+        } else {
+            format!("{} studies", removed.studies.len())
+        };
+        output::text(&format!("removed {count}: {}\n", removed.studies.join(", ")))?;
+    }
     if !removed.removed_models.is_empty() {
         output::text(&format!("removed {}\n", words::counted(removed.removed_models.len(), "model")))?;
     }

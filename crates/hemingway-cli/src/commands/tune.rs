@@ -1,6 +1,6 @@
 //! `hemingway tune`: a schedule for unequal machines.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,6 +25,9 @@ pub fn run(arguments: Tune) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.init {
         return init(file);
     }
+    if !arguments.remove.is_empty() {
+        return remove(&arguments);
+    }
     if arguments.studies {
         return studies(&arguments.store.place()?, arguments.json);
     }
@@ -42,17 +45,22 @@ fn tune(arguments: Tune) -> anyhow::Result<ExitCode> {
     let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
     let plots = arguments.plots.clone();
     let request = request(arguments)?;
+    if let Some(folder) = &plots {
+        hemingway::check_plots(folder)?;
+    }
     let mut shown = Shown { quiet, of: 0 };
     let mut watch = TuneWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(&event) };
     interrupt::tuning_begins();
     let report = hemingway::tune(&request, &place, &mut watch)?;
-    if let Some(folder) = &plots {
-        hemingway::plot_study(&report, folder)?;
-    }
+    let plotted = plots.as_ref().map_or(Ok(()), |folder| hemingway::plot_study(&report, folder));
     if json {
         output::json(&serde_json::to_value(&report)?)?;
     } else {
         output::text(&summary(&report, plots.as_deref()))?;
+    }
+    plotted?;
+    if let Some(what) = &report.unrecorded {
+        anyhow::bail!("{what}\nhint: what is printed here is complete; `--resume` does not know of it");
     }
     Ok(match report.stop {
         TuneStop::Interrupted => ExitCode::from(BEFORE_THE_GOAL),
@@ -65,7 +73,8 @@ fn init(file: &Path) -> anyhow::Result<ExitCode> {
         return Err(Usage(format!("{} is there already; name another file", file.display())).into());
     }
     check_writable(file)?;
-    std::fs::write(file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
+    let write = || std::fs::File::create_new(file)?.write_all(TEMPLATE.as_bytes());
+    write().with_context(|| format!("cannot write {}", file.display()))?;
     output::text(&format!("Wrote {0}.\n\nNext:\n  hemingway tune {0}\n", file.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -74,6 +83,18 @@ fn serve(name: &str, seed: u64, evaluate: bool) -> anyhow::Result<ExitCode> {
     let mut input = BufReader::new(io::stdin().lock());
     let input = evaluate.then_some(&mut input as &mut dyn io::BufRead);
     hemingway::serve(name, seed, input, &mut io::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(arguments: &Tune) -> anyhow::Result<ExitCode> {
+    let store = Store::open_existing(&arguments.store.place()?)?;
+    let removed = store.remove_studies(&arguments.remove, arguments.take_over)?;
+    if arguments.json {
+        output::json(&serde_json::to_value(&removed)?)?;
+    } else {
+        let (names, freed) = (removed.studies.join(", "), words::bytes(removed.freed_bytes));
+        output::text(&format!("removed {names}\nfreed {freed}\n"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,6 +111,9 @@ fn studies(place: &Place, json: bool) -> anyhow::Result<ExitCode> {
                 "status": study.status, "evaluations": made, "of": study.study.evaluations })
         };
         output::json(&json!({ "studies": rows.iter().map(each).collect::<Vec<Value>>() }))?;
+    } else if rows.is_empty() {
+        output::text(&format!("no studies yet in {}\n", place.store().display()))?;
+        output::note("hint: `hemingway tune` makes the first");
     } else {
         let row = |(made, study): &(usize, hemingway::StoredStudy)| {
             let of = format!("{made} of {}", study.study.evaluations);
@@ -137,6 +161,7 @@ fn request(arguments: Tune) -> anyhow::Result<TuneRequest> {
         stop_below: arguments.stop_below,
         timeout: arguments.timeout,
         earlier: arguments.earlier,
+        take_over: arguments.take_over,
         seed: arguments.seed,
     })
 }

@@ -16,7 +16,7 @@ use crate::{Error, Place, Status, StoredRun};
 /// Bytes of a point in the file, about: its nine columns and its place in the tree.
 const POINT: i64 = 72;
 
-/// Which ended runs stay.
+/// Which ended runs and studies stay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Keep {
     /// So many of the latest.
@@ -25,11 +25,23 @@ pub enum Keep {
     Seconds(f64),
 }
 
+impl Keep {
+    /// Whether something stays, from its place among the latest and the time of its last use.
+    pub(super) fn keeps(self, place: usize, used: f64) -> bool {
+        match self {
+            Keep::Latest(count) => place < count,
+            Keep::Seconds(seconds) => now() - used <= seconds,
+        }
+    }
+}
+
 /// Runs that were removed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Removed {
     /// Their names.
     pub runs: Vec<String>,
+    /// Studies that were removed with them.
+    pub studies: Vec<String>,
     /// How much smaller the store is, in bytes.
     pub freed_bytes: u64,
     /// Models that were removed with them.
@@ -81,7 +93,7 @@ impl Store {
         self.cleaned(removed, place, with_models, before)
     }
 
-    /// Removes ended runs but those to keep, and makes the states of the others small.
+    /// Removes ended runs and studies but those to keep, and makes the states of the others small.
     pub fn prune(&self, keep: Keep, place: &Place, with_models: bool) -> Result<Removed, Error> {
         let before = self.bytes();
         let removed = self.at_once(|| {
@@ -90,11 +102,7 @@ impl Store {
             ended.sort_by(|a, b| b.used.total_cmp(&a.used));
             let mut removed = Vec::new();
             for (place_in_list, run) in ended.iter().enumerate() {
-                let stays = match keep {
-                    Keep::Latest(count) => place_in_list < count,
-                    Keep::Seconds(seconds) => now() - run.used <= seconds,
-                };
-                if !stays {
+                if !keep.keeps(place_in_list, run.used) {
                     self.delete_run(run.number)?;
                     removed.push((run.id.clone(), model_of(run, place)));
                 } else if run.status == Status::Done {
@@ -106,9 +114,10 @@ impl Store {
                     }
                 }
             }
-            Ok(removed)
+            Ok((removed, self.prune_studies(keep)?))
         })?;
-        self.cleaned(removed, place, with_models, before)
+        let (runs, studies) = removed;
+        Ok(Removed { studies, ..self.cleaned(runs, place, with_models, before)? })
     }
 
     /// Removes what cannot be read: runs, points, states, and what belongs to no run. What a newer version seems to have
@@ -135,6 +144,11 @@ impl Store {
                 if count > 0 {
                     repaired.removed.push(format!("{count} {table} of runs that are not there"));
                 }
+            }
+            let orphans = "DELETE FROM evaluations WHERE study NOT IN (SELECT number FROM studies)";
+            let count = self.connection.execute(orphans, []).map_err(self.error())?;
+            if count > 0 {
+                repaired.removed.push(format!("{count} evaluations of studies that are not there"));
             }
             Ok(repaired)
         })?;
@@ -226,7 +240,7 @@ impl Store {
     }
 
     /// Returns all free pages to the disk. A store of the first version is written anew once, so that it can.
-    fn give_back_space(&self) -> Result<(), Error> {
+    pub(super) fn give_back_space(&self) -> Result<(), Error> {
         const INCREMENTAL: i64 = 2;
         let mode = self.connection.pragma_query_value(None, "auto_vacuum", |row| row.get::<_, i64>(0));
         if mode.map_err(self.error())? != INCREMENTAL {

@@ -2,9 +2,11 @@
 //! study that was killed goes on where it was.
 
 use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Store;
+use super::cleaning::Keep;
 use super::damage::{Problem, parsed, parsed_if_there, value};
 use super::runs::{json, now, random_id};
 use crate::tune::Study;
@@ -19,6 +21,8 @@ pub struct StoredStudy {
     pub id: String,
     /// When it was made, in Unix time.
     pub created: f64,
+    /// When it last began or ended, in Unix time.
+    pub used: f64,
     /// What was asked.
     pub study: Study,
     /// How it stands.
@@ -43,6 +47,27 @@ pub struct StoredEvaluation {
     pub failure: Option<String>,
 }
 
+/// Studies that were removed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct RemovedStudies {
+    /// Their names.
+    pub studies: Vec<String>,
+    /// How much smaller the store is, in bytes.
+    pub freed_bytes: u64,
+}
+
+impl StoredStudy {
+    /// Refuses a study that some process works on, or may work on where that cannot be seen.
+    fn check_idle(&self, take_over: bool) -> Result<(), Error> {
+        let (study, Owner { pid, host, .. }) = (self.id.clone(), self.owner.clone());
+        match (self.status == Status::Running, self.owner.is_elsewhere()) {
+            (true, false) => Err(Error::StudyRunning { study, pid, host }),
+            (true, true) if !take_over => Err(Error::StudyElsewhere { study, pid, host }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Store {
     /// Makes a study that this process works on.
     pub fn create_study(&self, study: &Study) -> Result<StoredStudy, Error> {
@@ -59,14 +84,16 @@ impl Store {
         }
     }
 
-    /// Takes a study that nobody works on any more, with what is now asked of it.
-    pub fn claim_study(&self, found: &StoredStudy, study: &Study) -> Result<StoredStudy, Error> {
+    /// Takes a study that nobody works on any more, with what is now asked of it. With `take_over` also one whose process cannot
+    /// be looked at.
+    pub fn claim_study(
+        &self,
+        found: &StoredStudy,
+        study: &Study,
+        take_over: bool,
+    ) -> Result<StoredStudy, Error> {
         self.at_once(|| {
-            let now_found = self.study(&found.id)?;
-            if now_found.status == Status::Running {
-                let Owner { pid, host, .. } = now_found.owner;
-                return Err(Error::StudyRunning { study: now_found.id, pid, host });
-            }
+            self.study(&found.id)?.check_idle(take_over)?;
             let me = Owner::me();
             let update =
                 "UPDATE studies SET status = 'running', claim = claim + 1, used = ?2, study = ?3, pid = ?4,
@@ -95,11 +122,13 @@ impl Store {
         configuration: &Value,
         proposed: &Value,
     ) -> Result<(), Error> {
-        let insert = "INSERT OR REPLACE INTO evaluations (study, number, configuration, proposed)
-            VALUES (?1, ?2, ?3, ?4)";
-        let row = params![study.number, number as i64, configuration.to_string(), proposed.to_string()];
-        self.connection.execute(insert, row).map_err(self.error())?;
-        Ok(())
+        // One that has ended is never begun again.
+        let insert = "INSERT INTO evaluations (study, number, configuration, proposed)
+            SELECT number, ?2, ?3, ?4 FROM studies WHERE number = ?1 AND claim = ?5
+            ON CONFLICT DO UPDATE SET configuration = ?3, proposed = ?4 WHERE seconds IS NULL";
+        let (configuration, proposed) = (configuration.to_string(), proposed.to_string());
+        let row = params![study.number, number as i64, configuration, proposed, study.claim];
+        self.still_ours(study, self.connection.execute(insert, row).map_err(self.error())?)
     }
 
     /// An evaluation ended: measured, or failed.
@@ -115,9 +144,52 @@ impl Store {
             Err(failure) => (None, Some(failure)),
         };
         let update = "UPDATE evaluations SET seconds = ?3, answer = ?4, failure = ?5
-            WHERE study = ?1 AND number = ?2";
-        let row = params![study.number, number as i64, seconds, answer, failure];
-        self.connection.execute(update, row).map_err(self.error())?;
+            WHERE study = ?1 AND number = ?2 AND ?6 = (SELECT claim FROM studies WHERE studies.number = ?1)";
+        let row = params![study.number, number as i64, seconds, answer, failure, study.claim];
+        self.still_ours(study, self.connection.execute(update, row).map_err(self.error())?)
+    }
+
+    fn still_ours(&self, study: &StoredStudy, changed: usize) -> Result<(), Error> {
+        if changed == 1 { Ok(()) } else { Err(Error::StudyLost { study: study.id.clone() }) }
+    }
+
+    /// Removes studies by their names. With `take_over` also those whose process cannot be looked at.
+    pub fn remove_studies(&self, names: &[String], take_over: bool) -> Result<RemovedStudies, Error> {
+        let before = self.bytes();
+        let studies = self.at_once(|| {
+            let mut removed = Vec::new();
+            for name in names {
+                let study = self.study(name)?;
+                study.check_idle(take_over)?;
+                self.delete_study(study.number)?;
+                removed.push(study.id);
+            }
+            Ok(removed)
+        })?;
+        self.give_back_space()?;
+        Ok(RemovedStudies { studies, freed_bytes: before.saturating_sub(self.bytes()) })
+    }
+
+    /// Removes ended studies but those to keep.
+    pub(super) fn prune_studies(&self, keep: Keep) -> Result<Vec<String>, Error> {
+        let ended = self.studies()?.into_iter().filter(|study| study.status != Status::Running);
+        let mut ended: Vec<StoredStudy> = ended.collect();
+        ended.sort_by(|a, b| b.used.total_cmp(&a.used));
+        let mut removed = Vec::new();
+        for (place, study) in ended.into_iter().enumerate() {
+            if !keep.keeps(place, study.used) {
+                self.delete_study(study.number)?;
+                removed.push(study.id);
+            }
+        }
+        Ok(removed)
+    }
+
+    fn delete_study(&self, number: i64) -> Result<(), Error> {
+        self.connection
+            .execute("DELETE FROM evaluations WHERE study = ?1", [number])
+            .map_err(self.error())?;
+        self.connection.execute("DELETE FROM studies WHERE number = ?1", [number]).map_err(self.error())?;
         Ok(())
     }
 
@@ -197,6 +269,7 @@ fn read_study(row: &Row) -> Result<StoredStudy, Problem> {
         claim: value(row, "claim")?,
         id: value(row, "id")?,
         created: value(row, "created")?,
+        used: value(row, "used")?,
         study: parsed(row, "study")?,
         status,
         owner,

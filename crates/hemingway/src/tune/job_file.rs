@@ -6,7 +6,9 @@ use std::path::Path;
 use hemingway_data::parse_size;
 use hemingway_tune::schedule::{Cluster, Device, Job, Kind, Machine};
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
+use super::MOST_EVALUATIONS;
 use crate::Error;
 use crate::units::{parse_bandwidth, parse_seconds};
 
@@ -34,13 +36,13 @@ pub struct TuneJob {
 struct File {
     #[serde(default = "unnamed")]
     name: String,
-    batch: Batch,
-    parameters: Size,
+    batch: Spanned<Batch>,
+    parameters: Spanned<Size>,
     command: Option<String>,
-    evaluations: Option<usize>,
-    timeout: Option<Size>,
-    types: BTreeMap<String, TypeTable>,
-    machines: Vec<MachineTable>,
+    evaluations: Option<Spanned<usize>>,
+    timeout: Option<Spanned<Size>>,
+    types: BTreeMap<String, Spanned<TypeTable>>,
+    machines: Vec<Spanned<MachineTable>>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +96,18 @@ fn unnamed() -> String {
     "job".into()
 }
 
+/// Says in which line something is wrong.
+struct Lines<'a>(&'a str);
+
+impl Lines<'_> {
+    fn read<T, R>(&self, part: &Spanned<T>, read: impl FnOnce(&T) -> Result<R, String>) -> Result<R, String> {
+        let line = || 1 + self.0[..part.span().start].matches('\n').count();
+        read(part.get_ref()).map_err(|problem| format!("line {}: {problem}", line()))
+    }
+}
+
+/// A year: who waits longer does not wait for an evaluation.
+const LONGEST_TIMEOUT: f64 = 365.0 * 86_400.0;
 /// More machines than anybody schedules by hand, fewer than it takes to think for minutes.
 const MOST_MACHINES: usize = 1000;
 
@@ -108,32 +122,51 @@ impl TuneJob {
     /// The text of a job file.
     pub fn parse(text: &str) -> Result<TuneJob, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let kinds: Vec<Kind> =
-            file.types.iter().map(|(name, table)| kind(name, table)).collect::<Result<_, _>>()?;
-        let cluster = Cluster { machines: machines(&file.machines, &kinds)?, kinds };
-        let parameter_bytes = match &file.parameters {
-            Size::Number(bytes) => *bytes,
-            Size::Text(text) => parse_size(text).map_err(|error| format!("parameters: {error}"))? as f64,
-        };
-        if !(parameter_bytes.is_finite() && parameter_bytes >= 0.0) {
-            return Err(format!("parameters = {parameter_bytes} is no size; write it like \"173 MB\""));
-        }
-        let (batch, batches, noise_scale) = batch(&file.batch)?;
-        let timeout = match &file.timeout {
-            None => None,
-            Some(Size::Number(seconds)) if *seconds > 0.0 && seconds.is_finite() => Some(*seconds),
-            Some(Size::Number(seconds)) => {
-                return Err(format!("timeout = {seconds} is no time; write it like \"5m\""));
-            }
-            Some(Size::Text(text)) => Some(parse_seconds(text).map_err(|error| format!("timeout: {error}"))?),
-        };
-        if file.evaluations == Some(0) {
-            return Err("evaluations = 0: at least one is needed".into());
-        }
+        let lines = Lines(text);
+        let kinds = file.types.iter().map(|(name, table)| lines.read(table, |table| kind(name, table)));
+        let kinds: Vec<Kind> = kinds.collect::<Result<_, _>>()?;
+        let cluster = Cluster { machines: machines(&file.machines, &kinds, &lines)?, kinds };
+        let parameter_bytes = lines.read(&file.parameters, parameters)?;
+        let (batch, batches, noise_scale) = lines.read(&file.batch, batch)?;
+        let timeout = file.timeout.as_ref().map(|given| lines.read(given, timeout)).transpose()?;
+        let evaluations =
+            file.evaluations.as_ref().map(|given| lines.read(given, evaluations)).transpose()?;
         let job = Job { cluster, batch, parameter_bytes };
         check(&job, batches.map_or(batch, |(_, to)| to))?;
-        let File { name, command, evaluations, .. } = file;
+        let File { name, command, .. } = file;
         Ok(TuneJob { name, job, batches, noise_scale, command, evaluations, timeout })
+    }
+}
+
+fn parameters(given: &Size) -> Result<f64, String> {
+    let bytes = match given {
+        Size::Number(bytes) => *bytes,
+        Size::Text(text) => parse_size(text).map_err(|error| format!("parameters: {error}"))? as f64,
+    };
+    if bytes.is_finite() && (0.0..1e18).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(format!("parameters = {bytes} is no size; write it like \"173 MB\""))
+}
+
+fn timeout(given: &Size) -> Result<f64, String> {
+    let seconds = match given {
+        Size::Number(seconds) => *seconds,
+        Size::Text(text) => parse_seconds(text).map_err(|error| format!("timeout: {error}"))?,
+    };
+    if seconds > 0.0 && seconds <= LONGEST_TIMEOUT {
+        return Ok(seconds);
+    }
+    Err(format!("timeout = {seconds} is no time; write it like \"5m\", a year at most"))
+}
+
+fn evaluations(given: &usize) -> Result<usize, String> {
+    match *given {
+        0 => Err("evaluations = 0: at least one is needed".into()),
+        count if count > MOST_EVALUATIONS => {
+            Err(format!("evaluations = {count} is more than {MOST_EVALUATIONS}"))
+        }
+        count => Ok(count),
     }
 }
 
@@ -165,30 +198,10 @@ fn kind(name: &str, table: &TypeTable) -> Result<Kind, String> {
     Ok(Kind { name: name.to_owned(), devices, bandwidth })
 }
 
-fn machines(tables: &[MachineTable], kinds: &[Kind]) -> Result<Vec<Machine>, String> {
+fn machines(tables: &[Spanned<MachineTable>], kinds: &[Kind], lines: &Lines) -> Result<Vec<Machine>, String> {
     let mut machines: Vec<Machine> = Vec::new();
     for table in tables {
-        let Some(kind) = kinds.iter().position(|kind| kind.name == table.kind) else {
-            let known: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-            return Err(format!(
-                "machine {}: there is no type `{}`; types are {}",
-                table.name,
-                table.kind,
-                known.join(", ")
-            ));
-        };
-        if table.count.is_some_and(|count| count > MOST_MACHINES) {
-            return Err(format!(
-                "machine {}: count = {} is more than {MOST_MACHINES}",
-                table.name,
-                table.count.unwrap_or(0)
-            ));
-        }
-        match table.count {
-            None => machines.push(Machine { name: table.name.clone(), kind }),
-            Some(count) => machines
-                .extend((1..=count).map(|number| Machine { name: format!("{}-{number}", table.name), kind })),
-        }
+        machines.extend(lines.read(table, |table| machines_of(table, kinds))?);
     }
     let mut names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
     names.sort_unstable();
@@ -201,8 +214,36 @@ fn machines(tables: &[MachineTable], kinds: &[Kind]) -> Result<Vec<Machine>, Str
     Ok(machines)
 }
 
-fn batch(given: &Batch) -> Result<(u64, Option<(u64, u64)>, Option<f64>), String> {
-    let possible = |batch: u64| batch >= 1 && batch <= 1 << 40;
+fn machines_of(table: &MachineTable, kinds: &[Kind]) -> Result<Vec<Machine>, String> {
+    let Some(kind) = kinds.iter().position(|kind| kind.name == table.kind) else {
+        let known: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+        return Err(format!(
+            "machine {}: there is no type `{}`; types are {}",
+            table.name,
+            table.kind,
+            known.join(", ")
+        ));
+    };
+    if table.count.is_some_and(|count| count > MOST_MACHINES) {
+        return Err(format!(
+            "machine {}: count = {} is more than {MOST_MACHINES}",
+            table.name,
+            table.count.unwrap_or(0)
+        ));
+    }
+    Ok(match table.count {
+        None => vec![Machine { name: table.name.clone(), kind }],
+        Some(count) => {
+            (1..=count).map(|number| Machine { name: format!("{}-{number}", table.name), kind }).collect()
+        }
+    })
+}
+
+/// A batch, the range to choose it from if it is open, and the noise scale if it is given.
+type BatchOf = (u64, Option<(u64, u64)>, Option<f64>);
+
+fn batch(given: &Batch) -> Result<BatchOf, String> {
+    let possible = |batch: u64| (1..=1 << 40).contains(&batch);
     match given {
         Batch::Given(batch) if possible(*batch) => Ok((*batch, None, None)),
         Batch::Given(batch) => Err(format!("batch = {batch}: at least one input per iteration is needed")),
@@ -311,7 +352,9 @@ mod tests {
             let message = TuneJob::parse(&changed).unwrap_err();
             assert!(message.contains(expected), "{message}");
         };
-        check("batch = 1024", "batch = 0", "at least one input");
+        check("batch = 1024", "batch = 0", "line 8: batch = 0: at least one input");
+        check("evaluations = 10", "evaluations = 100000", "more than 10000");
+        check("timeout = \"10m\"", "timeout = 1e300", "no time");
         check("batch = 1024", "batch = { from = 9, to = 9 }", "no range");
         check("\"200 MB\"", "\"many\"", "not a size");
         check("\"200 MB\"", "-1.0", "no size");

@@ -7,23 +7,27 @@
 mod evaluator;
 mod job_file;
 mod plots;
+mod recorder;
 mod report;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use hemingway_tune::schedule::{Answer, Evaluated, Options, Outcome, Proposal, Schedule, Tuner};
+use hemingway_tune::schedule::{
+    Answer, Cluster, Evaluated, Kind, Options, Outcome, Proposal, Schedule, Tuner,
+};
 use hemingway_tune::simulator::experiment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use evaluator::Evaluator;
 pub use job_file::{TEMPLATE, TuneJob};
-pub use plots::plot_study;
+pub use plots::{check_plots, plot_study};
 pub use report::{EvaluatedStep, TuneReport, serve};
 
-use self::evaluator::Evaluation;
+use self::evaluator::{Evaluation, unknown_names};
+use self::recorder::Recorder;
 use crate::store::{StoredEvaluation, StoredStudy};
 use crate::{Error, Place, Status, Store};
 
@@ -49,12 +53,14 @@ pub struct TuneRequest {
     pub evaluations: Option<usize>,
     /// How many at the same time.
     pub parallel: usize,
-    /// The expected improvement below which it ends.
-    pub stop_below: f64,
+    /// The expected improvement below which it ends; by default 0.005, or as before.
+    pub stop_below: Option<f64>,
     /// Seconds after which an evaluation has failed, in place of the job file's.
     pub timeout: Option<f64>,
     /// A study of a similar job to learn from.
     pub earlier: Option<String>,
+    /// Go on with a study that a process on another machine began and may still be at.
+    pub take_over: bool,
     /// The random seed.
     pub seed: u64,
 }
@@ -135,6 +141,10 @@ pub struct TuneWatch<'a> {
 const TIMEOUT: f64 = 3600.0;
 /// Evaluations unless said.
 const EVALUATIONS: usize = 10;
+/// The most that can be asked for: every one takes part in every thought.
+const MOST_EVALUATIONS: usize = 10_000;
+/// The expected improvement below which a study ends unless said.
+const STOP_BELOW: f64 = 0.005;
 /// So many failures without anything measured are enough.
 const HOPELESS: usize = 5;
 /// Evaluations before it may end by itself: one is no comparison.
@@ -151,13 +161,16 @@ pub fn tune(request: &TuneRequest, place: &Place, watch: &mut TuneWatch) -> Resu
     let earlier = request.earlier.as_deref().map(|name| store.study(name)).transpose()?;
     let (stored, known) = match prepared {
         Ok(mut study) => {
+            if let Some(earlier) = &earlier {
+                check_related(&study.job.job.cluster, earlier)?;
+            }
             study.earlier = earlier.map(|earlier| earlier.id);
             (store.create_study(&study)?, Vec::new())
         }
         Err(name) => {
             let found = store.study(name)?;
             let study = changed(&found.study, request);
-            let claimed = store.claim_study(&found, &study)?;
+            let claimed = store.claim_study(&found, &study, request.take_over)?;
             let known = store.evaluations(&claimed)?;
             (claimed, known)
         }
@@ -165,9 +178,16 @@ pub fn tune(request: &TuneRequest, place: &Place, watch: &mut TuneWatch) -> Resu
     let result =
         Session { store: &store, stored: &stored, study: &stored.study }.run(known, request.parallel, watch);
     let status = if result.is_ok() { Status::Done } else { Status::Failed };
-    store.close_study(&stored, status)?;
+    let closed = store.close_study(&stored, status);
     store.warnings().into_iter().for_each(|text| (watch.observe)(TuneEvent::Warning(text)));
-    result
+    let mut report = result?;
+    match closed {
+        Err(error) if error.may_pass() => {
+            report.unrecorded.get_or_insert_with(|| format!("the end is not in the store: {error}"));
+        }
+        closed => closed?,
+    }
+    Ok(report)
 }
 
 fn check(request: &TuneRequest) -> Result<(), Error> {
@@ -175,13 +195,40 @@ fn check(request: &TuneRequest) -> Result<(), Error> {
     if request.parallel == 0 || request.parallel > 1000 {
         return range("--parallel", request.parallel as f64, "from 1 to 1000 evaluations at once");
     }
-    if request.evaluations == Some(0) || request.evaluations.is_some_and(|count| count > 10_000) {
+    if request.evaluations == Some(0) || request.evaluations.is_some_and(|count| count > MOST_EVALUATIONS) {
         return range("--evaluations", request.evaluations.unwrap_or(0) as f64, "from 1 to 10,000");
     }
-    if !(0.0..1.0).contains(&request.stop_below) {
-        return range("--stop-below", request.stop_below, "a share from 0 to 1, like 0.005");
+    if let Some(share) = request.stop_below.filter(|share| !(0.0..1.0).contains(share)) {
+        return range("--stop-below", share, "a share from 0 to 1, like 0.005");
     }
     Ok(())
+}
+
+/// Whether an earlier study says something about these machines: types of the same name have the same devices.
+fn check_related(cluster: &Cluster, earlier: &StoredStudy) -> Result<(), Error> {
+    let unrelated = |problem: String| Err(Error::Unrelated { study: earlier.id.clone(), problem });
+    let names =
+        |kind: &Kind| kind.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
+    let pairs = cluster.kinds.iter().filter_map(|kind| {
+        let same = |other: &&Kind| other.name == kind.name;
+        Some((kind, earlier.study.job.job.cluster.kinds.iter().find(same)?))
+    });
+    let pairs: Vec<(&Kind, &Kind)> = pairs.collect();
+    if pairs.is_empty() {
+        return unrelated(format!(
+            "its job `{}` has none of these types of machines",
+            earlier.study.job.name
+        ));
+    }
+    match pairs.iter().find(|(ours, theirs)| names(ours) != names(theirs)) {
+        Some((ours, theirs)) => unrelated(format!(
+            "its type {} has the devices `{}`, here it has `{}`",
+            ours.name,
+            names(theirs),
+            names(ours)
+        )),
+        None => Ok(()),
+    }
 }
 
 fn study_of(request: &TuneRequest, source: &TuneSource) -> Result<Study, Error> {
@@ -198,7 +245,7 @@ fn study_of(request: &TuneRequest, source: &TuneSource) -> Result<Study, Error> 
         TuneSource::Resumed(_) => unreachable!("a resumed study is in the store"),
     };
     let evaluations = request.evaluations.or(job.evaluations).unwrap_or(EVALUATIONS);
-    let (stop_below, seed) = (request.stop_below, request.seed);
+    let (stop_below, seed) = (request.stop_below.unwrap_or(STOP_BELOW), request.seed);
     Ok(Study { job, evaluator, evaluations, stop_below, seed, earlier: None })
 }
 
@@ -218,7 +265,7 @@ fn simulated_job(name: &str, world: &hemingway_tune::simulator::World) -> TuneJo
 fn changed(study: &Study, request: &TuneRequest) -> Study {
     let mut study = study.clone();
     study.evaluations = request.evaluations.unwrap_or(study.evaluations);
-    study.stop_below = request.stop_below;
+    study.stop_below = request.stop_below.unwrap_or(study.stop_below);
     if let Evaluator::Command { command, timeout } = &mut study.evaluator {
         *command = request.command.clone().unwrap_or_else(|| command.clone());
         *timeout = request.timeout.unwrap_or(*timeout);
@@ -253,12 +300,16 @@ impl Session<'_> {
             match self.told(&evaluation)? {
                 (schedule, Some(outcome)) => {
                     tuner.tell(schedule, outcome);
-                    steps.push(self.step(
+                    let seconds = evaluation.seconds.unwrap_or(0.0);
+                    let step = report::step(
+                        self.study,
                         &tuner,
+                        &steps,
                         evaluation.number,
-                        evaluation.seconds.unwrap_or(0.0),
+                        seconds,
                         &evaluation.proposed,
-                    ));
+                    );
+                    steps.push(step);
                 }
                 // Begun and never ended: it is made again.
                 (schedule, None) => again.push(Task {
@@ -272,8 +323,18 @@ impl Session<'_> {
             known: steps.len(),
             of: self.study.evaluations,
         });
-        let stop = self.evaluate(&mut tuner, &mut steps, again, parallel, watch)?;
-        report::report(self.study, &self.stored.id, &tuner, steps, stop)
+        // The first that was begun is made first.
+        again.reverse();
+        let mut recorder = Recorder::new(self.store, self.stored);
+        let stop = self.evaluate(&mut tuner, &mut steps, again, parallel, &mut recorder, watch);
+        let unrecorded = recorder.finish()?;
+        let stop = stop?;
+        if stop != TuneStop::Interrupted
+            && let Some(error) = self.hopeless(&tuner)
+        {
+            return Err(error);
+        }
+        Ok(report::report(self.study, &self.stored.id, &tuner, steps, stop, unrecorded))
     }
 
     fn tuner(&self) -> Result<Tuner, Error> {
@@ -327,10 +388,13 @@ impl Session<'_> {
         steps: &mut Vec<EvaluatedStep>,
         mut again: Vec<Task>,
         parallel: usize,
+        recorder: &mut Recorder,
         watch: &mut TuneWatch,
     ) -> Result<TuneStop, Error> {
         let (send, receive) = channel();
-        let (mut running, mut next) = (0, 1 + steps.len() + again.len());
+        let numbers = steps.iter().map(|step| step.number).chain(again.iter().map(|task| task.number));
+        let mut next = 1 + numbers.max().unwrap_or(0);
+        let (mut running, mut warned) = (0, false);
         let mut stop = None;
         let mut broken = None;
         let mut under_way: Vec<Task> = Vec::new();
@@ -342,12 +406,12 @@ impl Session<'_> {
                         stop = Some(TuneStop::Interrupted);
                         break;
                     }
+                    if steps.len() + running >= self.study.evaluations {
+                        stop = Some(TuneStop::Evaluations);
+                        break;
+                    }
                     let task = match again.pop() {
                         Some(task) => task,
-                        None if next > self.study.evaluations => {
-                            stop = Some(TuneStop::Evaluations);
-                            break;
-                        }
                         None => {
                             let proposal = tuner.think().propose();
                             let measured =
@@ -356,20 +420,23 @@ impl Session<'_> {
                                 stop = Some(TuneStop::Converged);
                                 break;
                             }
-                            tuner.begin(proposal.schedule.clone());
                             next += 1;
                             Task { number: next - 1, proposal }
                         }
                     };
+                    tuner.begin(task.proposal.schedule.clone());
                     (watch.observe)(TuneEvent::Begun { number: task.number, proposal: &task.proposal });
                     let schedule = task.proposal.schedule.clone();
                     let configuration = schedule.to_json(&self.study.job.job.cluster);
-                    self.store.begin_evaluation(
-                        self.stored,
-                        task.number,
-                        &configuration,
-                        &proposed(&task.proposal),
-                    )?;
+                    match recorder.begun(task.number, &configuration, &proposed(&task.proposal)) {
+                        Ok(warning) => {
+                            warning.into_iter().for_each(|text| (watch.observe)(TuneEvent::Warning(text)));
+                        }
+                        Err(error) => {
+                            broken.get_or_insert(error);
+                            break;
+                        }
+                    }
                     let (send, number, study) = (send.clone(), task.number, self.study);
                     scope.spawn(move || {
                         let begun = Instant::now();
@@ -380,7 +447,7 @@ impl Session<'_> {
                             study.seed,
                             interrupt,
                         );
-                        // Nobody listens any more if the store failed.
+                        // Somebody listens as long as anything runs.
                         let _ = send.send((number, begun.elapsed().as_secs_f64(), made));
                     });
                     under_way.push(task);
@@ -395,10 +462,23 @@ impl Session<'_> {
                 let task = under_way.swap_remove(at);
                 match made {
                     Evaluation::Ended(outcome) => {
-                        self.keep(&task, seconds, &outcome)?;
+                        match recorder.ended(number, seconds, &outcome) {
+                            Ok(warning) => {
+                                warning
+                                    .into_iter()
+                                    .for_each(|text| (watch.observe)(TuneEvent::Warning(text)));
+                            }
+                            Err(error) => {
+                                broken.get_or_insert(error);
+                            }
+                        }
+                        if !warned && let Some(text) = self.misnamed(&outcome) {
+                            warned = true;
+                            (watch.observe)(TuneEvent::Warning(text));
+                        }
                         let proposed = proposed(&task.proposal);
                         tuner.tell(task.proposal.schedule, outcome);
-                        let step = self.step(tuner, number, seconds, &proposed);
+                        let step = report::step(self.study, tuner, steps, number, seconds, &proposed);
                         (watch.observe)(TuneEvent::Ended(&step));
                         steps.push(step);
                         if let Some(error) = self.hopeless(tuner) {
@@ -418,16 +498,14 @@ impl Session<'_> {
         }
     }
 
-    fn keep(&self, task: &Task, seconds: f64, outcome: &Outcome) -> Result<(), Error> {
-        let answer;
-        let ended = match outcome {
-            Outcome::Measured(measured) => {
-                answer = json!(measured);
-                Ok(&answer)
-            }
-            Outcome::Failed(reason) => Err(reason.as_str()),
-        };
-        self.store.end_evaluation(self.stored, task.number, seconds, ended)
+    /// What an answer names that is not in the job file.
+    fn misnamed(&self, outcome: &Outcome) -> Option<String> {
+        let Outcome::Measured(answer) = outcome else { return None };
+        let unknown = unknown_names(answer, &self.study.job.job.cluster);
+        let first = unknown.first()?;
+        Some(format!(
+            "the answer names {first}, which is not in the job file; what it says of it is not used"
+        ))
     }
 
     /// Whether there is no point in going on.
@@ -445,14 +523,9 @@ impl Session<'_> {
             });
         }
         let open = self.study.job.batches.is_some() && self.study.job.noise_scale.is_none();
-        let silent =
-            seen.iter().filter_map(Evaluated::answer).any(|answer| answer.gradient_noise_scale.is_none());
-        (open && silent).then(|| Error::NoNoiseScale { study: self.stored.id.clone() })
-    }
-
-    /// What the last evaluation changed.
-    fn step(&self, tuner: &Tuner, number: usize, seconds: f64, proposed: &Value) -> EvaluatedStep {
-        report::step(self.study, tuner, number, seconds, proposed)
+        let mut answers = seen.iter().filter_map(Evaluated::answer);
+        let silent = answers.all(|answer| answer.gradient_noise_scale.is_none());
+        (open && silent && !nothing).then(|| Error::NoNoiseScale { study: self.stored.id.clone() })
     }
 }
 

@@ -6,6 +6,13 @@ use super::TuneReport;
 use crate::Error;
 use crate::plot::{Axis, Chart, Mark, Scale, Series};
 
+/// Refuses a folder that plots could not be written into.
+pub fn check_plots(folder: &Path) -> Result<(), Error> {
+    let unwritable = |source| Error::Unwritable { file: folder.to_path_buf(), source };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    crate::check_writable(&folder.join("best-so-far.png"))
+}
+
 /// Writes the plots of a study into a folder, as PNG and SVG.
 pub fn plot_study(report: &TuneReport, folder: &Path) -> Result<(), Error> {
     let failed = |file: &Path| {

@@ -54,8 +54,10 @@ pub struct TuneReport {
     pub job: String,
     /// Why it ended.
     pub stop: TuneStop,
-    /// Every evaluation.
+    /// Every evaluation, in the order in which they ended.
     pub evaluations: Vec<EvaluatedStep>,
+    /// The number of the best one; nothing if nothing was measured.
+    pub best: Option<usize>,
     /// The best configuration, as evaluations get it; nothing if nothing was measured.
     pub configuration: Option<Value>,
     /// Its seconds per iteration as measured.
@@ -66,12 +68,15 @@ pub struct TuneReport {
     pub optimum: Option<f64>,
     /// A study that it learnt from.
     pub earlier: Option<String>,
+    /// What could not be recorded in the store, and why.
+    pub unrecorded: Option<String>,
 }
 
 /// Where a study stands after its last evaluation.
 pub(super) fn step(
     study: &Study,
     tuner: &Tuner,
+    before: &[EvaluatedStep],
     number: usize,
     seconds: f64,
     proposed: &Value,
@@ -95,7 +100,7 @@ pub(super) fn step(
         predicted: serde_json::from_value(proposed["predicted"].clone()).unwrap_or(None),
         expected_improvement: proposed["expected_improvement"].as_f64(),
         seconds,
-        best: best.map(|at| at + 1),
+        best: best.map(|at| before.get(at).map_or(number, |step| step.number)),
         best_time: best.and_then(|at| tuner.evaluated()[at].answer()).map(|answer| answer.time),
         exact: exact(&evaluated.schedule),
         best_exact: best.and_then(|at| exact(&tuner.evaluated()[at].schedule)),
@@ -108,20 +113,23 @@ pub(super) fn report(
     tuner: &Tuner,
     evaluations: Vec<EvaluatedStep>,
     stop: TuneStop,
-) -> Result<TuneReport, Error> {
+    unrecorded: Option<String>,
+) -> TuneReport {
     let finding = tuner.think().finding();
     let best = finding.as_ref().map(|finding| &tuner.evaluated()[finding.best]);
-    Ok(TuneReport {
+    TuneReport {
         study: id.to_owned(),
         job: study.job.name.clone(),
         stop,
         configuration: best.map(|best| best.schedule.to_json(&study.job.job.cluster)),
         time: best.and_then(|best| best.answer()).map(|answer| answer.time),
+        best: finding.as_ref().map(|finding| evaluations[finding.best].number),
         finding,
         optimum: study.evaluator.world().map(|world| world.optimum().1),
         earlier: study.earlier.clone(),
+        unrecorded,
         evaluations,
-    })
+    }
 }
 
 /// Evaluates configurations with a simulated cluster for another tuner: one in a line, an answer in a line. Without an input,
