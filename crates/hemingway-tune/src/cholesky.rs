@@ -16,6 +16,7 @@ impl Cholesky {
             if let Some(rows) = factor(lower, added) {
                 return Cholesky { rows };
             }
+            assert!(added.is_finite(), "a covariance is not a number");
             added = if added == 0.0 { 1e-12 * largest.max(f64::MIN_POSITIVE) } else { 10.0 * added };
         }
     }
@@ -59,7 +60,7 @@ fn factor(lower: &[Vec<f64>], added: f64) -> Option<Vec<Vec<f64>>> {
             row.push(value);
         }
         let pivot = given[i] + added - dot(&row, &row);
-        if !(pivot > 1e-14 * given[i].abs()) {
+        if pivot.is_nan() || pivot <= 1e-14 * given[i].abs() {
             return None;
         }
         row.push(pivot.sqrt());

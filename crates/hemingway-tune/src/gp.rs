@@ -167,9 +167,8 @@ impl Gp {
         let waves = (0..WAVES).map(|_| Wave::draw(&self.kernel, rng)).collect();
         let individuals = normals(rng, individuals).iter().map(|z| z * self.kernel.individual).collect();
         let mut function = Function { gp: self.clone(), waves, individuals, weights: Vec::new() };
-        let surprise = |(value, point): (&f64, &Point)| {
-            value - function.from_prior(point) - self.kernel.noise * normal(rng)
-        };
+        let surprise =
+            |(value, point): (&f64, &Point)| value - function.before(point) - self.kernel.noise * normal(rng);
         let mut weights: Vec<f64> = values.iter().zip(&self.points).map(surprise).collect();
         self.factor.solve(&mut weights);
         function.weights = weights;
@@ -219,7 +218,7 @@ impl Function {
     /// Its value.
     pub fn at(&self, point: &Point) -> f64 {
         let learnt: f64 = self.gp.covariances(point).zip(&self.weights).map(|(a, b)| a * b).sum();
-        self.from_prior(point) + learnt
+        self.before(point) + learnt
     }
 
     /// Its value without what is particular to an individual.
@@ -237,7 +236,7 @@ impl Function {
         self.individuals.get(individual).copied().unwrap_or(0.0) + learnt
     }
 
-    fn from_prior(&self, point: &Point) -> f64 {
+    fn before(&self, point: &Point) -> f64 {
         let waves: f64 = self.waves.iter().map(|wave| wave.at(&point.at)).sum();
         waves + self.individuals.get(point.individual).copied().unwrap_or(0.0)
     }

@@ -91,25 +91,25 @@ impl Posterior {
 
     /// The model as it is on the average.
     pub fn mean<'a, M: Model>(&self, model: &'a M) -> Draw<'a> {
-        let part = |(part, learnt): (&'a Box<dyn Part>, &Learnt)| {
+        let drawn = |(part, learnt): (&'a dyn Part, &Learnt)| {
             let parameters = learnt.particles.mean();
-            let function = learnt.gp.mean(&learnt.residuals(part.as_ref(), &parameters));
-            Drawn { part: part.as_ref(), parameters, function }
+            let function = learnt.gp.mean(&learnt.residuals(part, &parameters));
+            Drawn { part, parameters, function }
         };
-        Draw { parts: model.parts().iter().zip(&self.parts).map(part).collect() }
+        Draw { parts: parts_of(model).zip(&self.parts).map(drawn).collect() }
     }
 
     /// The model as it may be; the same number gives the same draw.
     pub fn draw<'a, M: Model>(&self, model: &'a M, number: usize) -> Draw<'a> {
-        let part = |(place, (part, learnt)): (usize, (&'a Box<dyn Part>, &Learnt))| {
+        let drawn = |(place, (part, learnt)): (usize, (&'a dyn Part, &Learnt))| {
             let particles = &learnt.particles.values;
             let parameters = particles[number % particles.len()].clone();
-            let residuals = learnt.residuals(part.as_ref(), &parameters);
+            let residuals = learnt.residuals(part, &parameters);
             let mut rng = stream(self.seed, "draw", (number * 1000 + place) as u64);
             let function = learnt.gp.draw(&residuals, learnt.individuals, &mut rng);
-            Drawn { part: part.as_ref(), parameters, function }
+            Drawn { part, parameters, function }
         };
-        Draw { parts: model.parts().iter().zip(&self.parts).enumerate().map(part).collect() }
+        Draw { parts: parts_of(model).zip(&self.parts).enumerate().map(drawn).collect() }
     }
 
     /// What was measured of a part, with its inputs.
@@ -126,6 +126,10 @@ impl Posterior {
     pub fn kernel(&self, part: usize) -> &Kernel {
         &self.parts[part].gp.kernel
     }
+}
+
+fn parts_of<M: Model>(model: &M) -> impl Iterator<Item = &dyn Part> {
+    model.parts().iter().map(AsRef::as_ref)
 }
 
 impl Learnt {
@@ -174,7 +178,7 @@ where
             continue;
         }
         let points: Vec<_> = direct[*at].iter().map(|seen| part.point(&seen.input)).collect();
-        let unexplained = residuals(*part, &direct[*at], &mean_of(&particles[place]));
+        let unexplained = residuals(*part, &direct[*at], &particles[place].mean());
         gps[place] = Gp::fit(&part.kernel(), &gps[place].kernel, &points, &unexplained);
     }
     if block.iter().any(|at| !direct[*at].is_empty()) {
@@ -185,10 +189,6 @@ where
         (*at, Learnt { observations, particles, gp: Arc::new(gp), individuals })
     });
     learnt.collect()
-}
-
-fn mean_of(particles: &Particles) -> Vec<f64> {
-    particles.mean()
 }
 
 fn gp(part: &dyn Part, observations: &[Observation], kernel: Kernel) -> Gp {

@@ -78,6 +78,12 @@ impl Cluster {
 }
 
 impl Job {
+    /// The most inputs of each device of each kind, as far as that is known.
+    pub fn most(&self) -> Vec<Vec<f64>> {
+        let limit = |device: &Device| device.most.map_or(f64::INFINITY, |most| most as f64);
+        self.cluster.kinds.iter().map(|kind| kind.devices.iter().map(limit).collect()).collect()
+    }
+
     /// The same on a larger batch.
     pub fn with_batch(&self, batch: u64) -> Job {
         Job { batch, ..self.clone() }

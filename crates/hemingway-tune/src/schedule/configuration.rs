@@ -67,11 +67,9 @@ impl Schedule {
         self.roles.iter().flat_map(|role| &role.loads).sum()
     }
 
-    /// Every device the same load, every machine a server too: what people do who do not tune.
+    /// Every device the same load but for what it can hold, every machine a server too: what people do who do not tune.
     pub fn uniform(job: &Job) -> Schedule {
-        let open: Vec<Vec<f64>> =
-            job.cluster.kinds.iter().map(|kind| vec![f64::INFINITY; kind.devices.len()]).collect();
-        Schedule::by_weight_within(job, &open, |_, _| 1.0)
+        Schedule::by_weight_within(job, &job.most(), |_, _| 1.0)
     }
 
     /// Every device in proportion to its weight but for limits, every machine that works a server too.

@@ -138,13 +138,22 @@ impl<'a> Tables<'a> {
         if computation * (1.0 - self.costs.hidden) >= bound {
             return;
         }
-        for servers in 1..=self.job.cluster.machines.len() {
+        for servers in self.numbers_of_servers() {
             let (communication, _) = self.serve(workers, servers);
             let seconds = self.costs.together(computation, communication);
             if seconds < found.bound() {
                 found.offer(Choice { workers: workers.to_vec(), servers, seconds });
             }
         }
+    }
+
+    /// Every number of servers; of many machines only some of the large ones, which differ little.
+    fn numbers_of_servers(&self) -> impl Iterator<Item = usize> {
+        let all = self.job.cluster.machines.len();
+        std::iter::successors(Some(1), move |last| {
+            let next = if *last < 40 { last + 1 } else { last + last / 8 };
+            (*last < all).then_some(next.min(all))
+        })
     }
 
     /// Seconds of communication with so many servers, and how many of the workers and of the idle of each kind serve.

@@ -118,7 +118,7 @@ impl Sgd {
             latency: communication[Communication::LATENCY].exp(),
             per_worker: 0.0,
             hidden: hidden(communication[Communication::HIDDEN], draw.parameters(self.iteration())[1]),
-            most: most(job),
+            most: job.most(),
         }
     }
 
@@ -127,12 +127,6 @@ impl Sgd {
         let mut mode = draw;
         self.run(placed, None, &mut mode)
     }
-}
-
-/// The most inputs per device that the job file allows.
-pub(super) fn most(job: &Job) -> Vec<Vec<f64>> {
-    let limit = |device: &super::Device| device.most.map_or(f64::INFINITY, |most| most as f64);
-    job.cluster.kinds.iter().map(|kind| kind.devices.iter().map(limit).collect()).collect()
 }
 
 /// Loads from 1 to the batch, small ones one by one.
@@ -188,7 +182,8 @@ impl Model for Sgd {
             *most = most.max(bytes);
         }
         // A communication of no time at all has no logarithm.
-        let seen = measured.and_then(|answer| Some(answer.communication_time?.max(1e-4 * answer.time)));
+        let seen = measured
+            .and_then(|answer| Some(answer.communication_time?.clamp(1e-4 * answer.time, answer.time)));
         let communication = mode.quantity(self.communication(), &input, seen);
         let whole: Vec<f64> = std::iter::once(communication).chain(times).collect();
         mode.quantity(self.iteration(), &whole, measured.map(|answer| answer.time))

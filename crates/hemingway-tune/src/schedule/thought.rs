@@ -8,7 +8,7 @@ use super::configuration::Schedule;
 use super::efficiency::Efficiency;
 use super::limits::Limits;
 use super::search::best;
-use super::sgd::{Sgd, most};
+use super::sgd::Sgd;
 use super::tuner::{Proposal, Tuner};
 use crate::posterior::{Draw, Posterior};
 
@@ -57,8 +57,7 @@ impl Thought<'_> {
             return self.begin(limits.as_ref());
         }
         let judges = self.judges();
-        let known: HashSet<&Schedule> =
-            self.tuner.evaluated.iter().map(|seen| &seen.schedule).chain(&self.tuner.pending).collect();
+        let known = self.known();
         let mut candidates = self.candidates(limits.as_ref());
         candidates.retain(|schedule| !known.contains(schedule));
         let standing = self.standing(&judges);
@@ -88,37 +87,38 @@ impl Thought<'_> {
         }
     }
 
-    /// Before anything was measured: everybody computes and serves, by the guesses of the job file; once that failed, what is
-    /// least likely to fail again.
+    /// Before anything was measured: everybody computes and serves, by the guesses of the job file; once that failed or is being
+    /// tried, what is likely to work of what is close to it.
     fn begin(&self, limits: Option<&Limits>) -> Proposal {
         let job = &self.tuner.job;
+        let most = job.most();
         let speed = |machine: usize, device: usize| job.cluster.kind_of(machine).devices[device].speed;
-        let most = most(job);
-        let guessed = Schedule::by_weight_within(job, &most, speed);
-        let schedule = match limits {
-            None => guessed,
-            Some(limits) => {
-                let known: Vec<&Schedule> = self.tuner.evaluated.iter().map(|seen| &seen.schedule).collect();
-                let mut offers = Vec::new();
-                for less in LESS {
-                    for kind in 0..job.cluster.kinds.len() {
-                        for device in 0..job.cluster.kinds[kind].devices.len() {
-                            offers.push(Schedule::by_weight_within(job, &most, |machine, other| {
-                                let same = job.cluster.machines[machine].kind == kind && other == device;
-                                if same { less * speed(machine, other) } else { speed(machine, other) }
-                            }));
-                        }
-                    }
+        let mut offers = vec![Schedule::by_weight_within(job, &most, speed)];
+        for less in LESS {
+            for (kind, what) in job.cluster.kinds.iter().enumerate() {
+                for device in 0..what.devices.len() {
+                    offers.push(Schedule::by_weight_within(job, &most, |machine, other| {
+                        let same = job.cluster.machines[machine].kind == kind && other == device;
+                        if same { less * speed(machine, other) } else { speed(machine, other) }
+                    }));
                 }
-                offers.push(Schedule::by_weight_within(job, &most, |_, _| 1.0));
-                let new = offers.into_iter().filter(|schedule| !known.contains(&schedule));
-                // Of those that are likely to work the one closest to the guess, else the likeliest.
-                let chance = |schedule: &Schedule| limits.chance(job, schedule).min(LIKELY);
-                let safest = new.rev().max_by(|a, b| chance(a).total_cmp(&chance(b)));
-                safest.unwrap_or_else(|| Schedule::uniform(job))
             }
+        }
+        offers.push(Schedule::uniform(job));
+        let known = self.known();
+        let chance = |schedule: &Schedule| {
+            // Above what is likely enough, the first is the best.
+            limits.map_or(1.0, |limits| limits.chance(job, schedule)).min(LIKELY)
         };
+        let new = offers.into_iter().filter(|schedule| !known.contains(schedule)).rev();
+        let best = new.max_by(|a, b| chance(a).total_cmp(&chance(b)));
+        let schedule = best.unwrap_or_else(|| Schedule::uniform(job));
         Proposal { schedule, predicted: None, expected_improvement: 1.0 }
+    }
+
+    /// What was evaluated or is being evaluated.
+    fn known(&self) -> HashSet<&Schedule> {
+        self.tuner.evaluated.iter().map(|seen| &seen.schedule).chain(&self.tuner.pending).collect()
     }
 
     /// Nothing new is worth a try: the best once more.

@@ -42,6 +42,9 @@ pub struct World {
     pub memory: Vec<Vec<Option<u64>>>,
 }
 
+/// A machine, its seconds, and load and seconds of each of its devices that compute.
+type MachineTime = (usize, f64, Vec<(usize, u64, f64)>);
+
 /// Iterations of an evaluation, and how many of them, the last, are measured.
 const ITERATIONS: usize = 20;
 const MEASURED: usize = 10;
@@ -144,13 +147,13 @@ impl World {
         }
     }
 
-    /// Seconds of each machine that works, and load and seconds of each of its devices.
+    /// Each machine that works.
     fn machines(
         &self,
         costs: &Costs,
         schedule: &Schedule,
         shaken: &mut dyn FnMut(usize) -> f64,
-    ) -> Vec<(usize, f64, Vec<(usize, u64, f64)>)> {
+    ) -> Vec<MachineTime> {
         let working = schedule.roles.iter().enumerate().filter(|(_, role)| role.worker());
         working
             .map(|(machine, role)| {

@@ -31,9 +31,9 @@ pub fn troubled(mut world: World, trouble: Trouble, rng: &mut Rng) -> World {
             let (best, _) = world.optimum();
             for (machine, role) in best.roles.iter().enumerate() {
                 let limits = &mut world.memory[world.job.cluster.machines[machine].kind];
-                for device in 1..limits.len() {
-                    let most = (share * role.loads[device] as f64).floor() as u64;
-                    limits[device] = limits[device].max((most > 0).then_some(most));
+                for (limit, load) in limits.iter_mut().zip(&role.loads).skip(1) {
+                    let most = (share * *load as f64).floor() as u64;
+                    *limit = (*limit).max((most > 0).then_some(most));
                 }
             }
         }

@@ -109,7 +109,7 @@ impl Lines<'_> {
 /// A year: who waits longer does not wait for an evaluation.
 const LONGEST_TIMEOUT: f64 = 365.0 * 86_400.0;
 /// More machines than anybody schedules by hand, fewer than it takes to think for minutes.
-const MOST_MACHINES: usize = 1000;
+const MOST_MACHINES: usize = 200;
 
 impl TuneJob {
     /// Reads a job file.
@@ -359,7 +359,7 @@ mod tests {
         check("\"200 MB\"", "\"many\"", "not a size");
         check("\"200 MB\"", "-1.0", "no size");
         check("type = \"small\"", "type = \"smal\"", "there is no type `smal`; types are big, small");
-        check("count = 4", "count = 5000", "more than 1000");
+        check("count = 4", "count = 5000", "more than 200");
         check(
             "name = \"small\"        # small-1 to small-4",
             "name = \"big\"",
