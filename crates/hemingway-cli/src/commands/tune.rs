@@ -44,7 +44,7 @@ fn tune(arguments: Tune) -> anyhow::Result<ExitCode> {
     let request = request(arguments)?;
     let mut shown = Shown { quiet, of: 0 };
     let mut watch = TuneWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(&event) };
-    interrupt::tuning_begins();
+    interrupt::work_begins("ending the evaluation; `hemingway tune --resume last` makes it again");
     let report = hemingway::tune(&request, &place, &mut watch)?;
     if let Some(folder) = &plots {
         hemingway::plot_study(&report, folder)?;
