@@ -655,6 +655,21 @@ pub struct Fit {
 
 /// Make the figures of a paper again: the runs, the figures with their data, and a page that compares.
 #[derive(Args)]
+#[command(subcommand_value_name = "PAPER", subcommand_help_heading = "Papers")]
+pub struct Reproduce {
+    #[command(subcommand)]
+    pub paper: Paper,
+}
+
+/// The papers whose figures can be made again.
+#[derive(Subcommand)]
+pub enum Paper {
+    Hemingway(ReproduceHemingway),
+    Bespoke(ReproduceBespoke),
+}
+
+/// Pan et al. 2016, on models of distributed training: Figures 1 and 3 to 10.
+#[derive(Args)]
 #[command(after_help = "\
 Example:
   HEMINGWAY_DATA=FOLDER hemingway reproduce hemingway
@@ -665,11 +680,7 @@ used. The machines are simulated. Runs are kept in the store: those that are the
 same command goes on where it was interrupted.
 
 Exit code: 0 done, 3 interrupted, 2 bad usage or bad input, 1 anything else.")]
-pub struct Reproduce {
-    /// hemingway: Pan et al. 2016, Figures 1 and 3 to 10
-    #[arg(value_name = "PAPER", hide_possible_values = true)]
-    pub paper: Paper,
-
+pub struct ReproduceHemingway {
     /// What to train on [default: MNIST from the folder HEMINGWAY_DATA, or else the embedded digits]
     #[arg(long, value_name = "DATA", help_heading = "Data")]
     pub data: Option<String>,
@@ -708,10 +719,42 @@ pub struct Reproduce {
     pub quiet: bool,
 }
 
-/// The papers whose figures can be made again.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub enum Paper {
-    Hemingway,
+/// Dalibard et al. 2016, on tuning the schedule of distributed SGD: Figures 1 and 2.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway reproduce bespoke
+  hemingway reproduce bespoke --rivals bench/tune/results.jsonl --out docs/reproduce
+  hemingway reproduce bespoke --experiments c-alexnet --seeds 1
+
+The machines are simulated, and nothing goes into the store. `hemingway tune --simulate list` lists the experiments;
+`bench/tune/run --experiments c-speechnet-65536` in the repository runs the other tuners of Figure 2.
+
+Exit code: 0 done, 3 interrupted, 2 bad usage or bad input, 1 anything else.")]
+pub struct ReproduceBespoke {
+    /// Names of experiments or their beginnings, like c or c-alexnet; that of Figure 2 is always made [default: all 36]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
+    pub experiments: Vec<String>,
+
+    /// Studies of each experiment, each with another random seed
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Method")]
+    pub seeds: u64,
+
+    /// Results of other tuners for Figure 2: results.jsonl of bench/tune/run
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub rivals: Option<PathBuf>,
+
+    /// The folder that page, figures and data go into
+    #[arg(long, value_name = "DIR", default_value = "reproduce/bespoke", help_heading = "Output")]
+    pub out: PathBuf,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress; warnings are still shown
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// What all commands that make runs to learn from are told.

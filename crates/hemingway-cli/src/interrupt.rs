@@ -4,7 +4,7 @@
 //! end within some seconds is not waited for: the run is closed with its last checkpoint, and the program ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hemingway::{Closer, GRACE, TrainReport};
 
@@ -13,7 +13,8 @@ use crate::{failure, output};
 
 static TRAINING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-static TUNING: AtomicBool = AtomicBool::new(false);
+/// What a signal is answered with where evaluations are made instead of rounds.
+static ANSWER: OnceLock<&str> = OnceLock::new();
 /// The run that is being trained.
 static CLOSER: Mutex<Option<Arc<Closer>>> = Mutex::new(None);
 /// How its report is told.
@@ -30,9 +31,9 @@ pub fn listen() -> anyhow::Result<&'static AtomicBool> {
         if !(first && TRAINING.load(Ordering::Relaxed)) {
             std::process::exit(130);
         }
-        match TUNING.load(Ordering::Relaxed) {
-            true => output::note("\nending the evaluation; `hemingway tune --resume last` makes it again"),
-            false => {
+        match ANSWER.get() {
+            Some(answer) => output::note(&format!("\n{answer}")),
+            None => {
                 let seconds = GRACE.as_secs();
                 output::note(&format!(
                     "\nstopping after this round, or in {seconds} s with the last checkpoint; once more to stop at once"
@@ -49,9 +50,9 @@ pub fn training_begins() {
     TRAINING.store(true, Ordering::Relaxed);
 }
 
-/// The same, where evaluations are made instead of rounds.
-pub fn tuning_begins() {
-    TUNING.store(true, Ordering::Relaxed);
+/// The same, where evaluations are made instead of rounds; says how a signal is answered.
+pub fn work_begins(answer: &'static str) {
+    ANSWER.get_or_init(|| answer);
     training_begins();
 }
 

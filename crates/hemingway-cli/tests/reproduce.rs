@@ -1,8 +1,10 @@
-//! `hemingway reproduce` on little data, from runs to the page.
+//! `hemingway reproduce` on little data and few experiments, from runs to the page.
 
 mod sandbox;
 
-use sandbox::Sandbox;
+use rustix::process::{Pid, Signal, kill_process};
+use sandbox::{Sandbox, wait};
+use serde_json::Value;
 
 const SHORT: [&str; 5] = ["reproduce", "hemingway", "--rounds", "6", "--json"];
 
@@ -52,4 +54,85 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         assert!(!sandbox.work.path().join("reproduce").exists(), "{arguments:?}");
     }
     assert!(sandbox.home_is_empty());
+}
+
+/// The experiment of Figure 2, which is always made, and one other.
+const FEW: [&str; 6] = ["reproduce", "bespoke", "--experiments", "b-googlenet-64", "--seeds", "1"];
+
+#[test]
+fn the_figures_on_tuning_are_made_and_studies_are_those_of_tune() {
+    let sandbox = Sandbox::new();
+    let optimum = sandbox.json(&["tune", "--simulate", "c-speechnet-65536", "--describe"])["optimum"].clone();
+    let line = format!(
+        r#"{{"tuner": "opentuner", "experiment": "c-speechnet-65536", "run": 1, "optimum": {optimum}, "ratios": [2.5, 2.0]}}"#
+    );
+    sandbox.write("results.jsonl", &line);
+    let made = sandbox.run(&[&FEW[..], &["--rivals", "results.jsonl", "--json"]].concat());
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    assert!(made.stderr.contains("2 of 2: "), "{}", made.stderr);
+    let (out, report) = (sandbox.work.path().join("reproduce/bespoke"), made.json());
+    let page = std::fs::read_to_string(out.join("bespoke.md")).unwrap();
+    for name in ["bespoke-1-googlenet-b", "bespoke-1-speechnet-c", "bespoke-2"] {
+        let png = std::fs::read(out.join(format!("figures/{name}.png"))).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 5000, "{name}: {} bytes", png.len());
+        let csv = std::fs::read_to_string(out.join(format!("data/{name}.csv"))).unwrap();
+        assert!(csv.starts_with("series,mark,x,y\n"), "{name}");
+        assert!(page.contains(&format!("(figures/{name}.png)")), "{name}");
+    }
+    assert!(page.contains("| opentuner | 1 |") && page.contains("--rivals results.jsonl"), "{page}");
+    assert_eq!(std::fs::read_to_string(out.join("data/bespoke.csv")).unwrap().lines().count(), 3);
+    let names: Vec<&Value> =
+        report["convergence"].as_array().unwrap().iter().map(|runs| &runs["name"]).collect();
+    assert_eq!(names, ["hemingway", "random search", "opentuner"]);
+
+    let alone = ["tune", "--simulate", "b-googlenet-64", "--seed", "1", "--stop-below", "0", "--json", "-q"];
+    let alone = sandbox.json(&alone);
+    let chosen: Vec<&Value> =
+        alone["evaluations"].as_array().unwrap().iter().map(|step| &step["best_exact"]).collect();
+    assert_eq!(report["experiments"][0]["experiment"], "b-googlenet-64");
+    assert_eq!(report["experiments"][0]["studies"][0]["seconds"], serde_json::json!(chosen));
+}
+
+#[test]
+fn without_rivals_the_page_says_so_and_an_interruption_writes_nothing() {
+    let sandbox = Sandbox::new();
+    let mut child = sandbox.start(&["reproduce", "bespoke", "--seeds", "50"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert!(child.try_wait().unwrap().is_none(), "it was too fast to be interrupted");
+    let outcome = wait(child);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing was written"), "{}", outcome.stderr);
+    assert!(!sandbox.work.path().join("reproduce").exists());
+
+    let made =
+        sandbox.run(&[&FEW[..2], &["--experiments", "c-speechnet-65536", "--seeds", "1", "-q"]].concat());
+    assert_eq!((made.code, made.stderr.as_str()), (Some(0), ""));
+    let page = std::fs::read_to_string(sandbox.work.path().join("reproduce/bespoke/bespoke.md")).unwrap();
+    assert!(page.contains("Other tuners are left out") && page.contains("**Left out:**"), "{page}");
+}
+
+#[test]
+fn what_makes_no_sense_for_a_paper_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "old.jsonl",
+        r#"{"tuner":"optuna","experiment":"c-speechnet-65536","optimum":1.0,"ratios":[1.0]}"#,
+    );
+    for (arguments, part) in [
+        (["--lambda", "1"], "--lambda"),
+        (["--seeds", "0"], "--seeds = 0 is out of range"),
+        (["--experiments", "d"], "there is no experiment `d`"),
+        (["--rivals", "missing.jsonl"], "missing.jsonl"),
+        (["--rivals", "data.libsvm"], "data.libsvm: line 1"),
+        (["--rivals", "old.jsonl"], "old.jsonl: it is of another simulator"),
+        (["--out", "data.libsvm/figures"], "data.libsvm: it is not a directory"),
+    ] {
+        let outcome = sandbox.run(&[&["reproduce", "bespoke"][..], &arguments].concat());
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(part), "{arguments:?}: {}", outcome.stderr);
+        assert!(!sandbox.work.path().join("reproduce").exists(), "{arguments:?}");
+    }
+    let seeds = sandbox.run(&["reproduce", "hemingway", "--seeds", "2"]);
+    assert_eq!(seeds.code, Some(2), "{}", seeds.stderr);
 }

@@ -53,6 +53,14 @@ pub enum Error {
         /// As written.
         name: String,
     },
+    /// Results of other tuners that cannot be used.
+    #[error("{}: {problem}", .file.display())]
+    Rivals {
+        /// Where they are.
+        file: PathBuf,
+        /// What is wrong with them.
+        problem: String,
+    },
     /// A command that does not keep to the protocol.
     #[error("evaluation {number} has no usable answer: `{command}`: {problem}{}", quoted(.said))]
     BadAnswer {
@@ -583,6 +591,9 @@ impl Error {
             Error::JobFile { .. } => Some("`hemingway tune --init FILE` writes a job file with comments"),
             Error::NoCommand => Some("add command = \"…\" to the job file, or give --command \"…\""),
             Error::NoExperiment { .. } => Some("`hemingway tune --simulate list` lists them"),
+            Error::Rivals { .. } => {
+                Some("`bench/tune/run --experiments c-speechnet-65536` makes one: results.jsonl")
+            }
             Error::BadAnswer { .. } => Some(
                 "try the command by hand with a configuration on standard input; `hemingway tune --resume last` then goes on",
             ),

@@ -77,7 +77,10 @@ pub use place::{Place, check_writable};
 pub use planning::Explanation;
 pub use predict::{Predictions, predict};
 pub use report::{DatasetSummary, Straggler, TrainReport};
-pub use reproduce::{Accuracy, Errors, Forward, ReproduceRequest, Reproduction, mnist, reproduce};
+pub use reproduce::{
+    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, Errors, Forward, ReproduceRequest,
+    Reproduction, Runs, TunedExperiment, TunedStudy, mnist, reproduce, reproduce_bespoke,
+};
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};

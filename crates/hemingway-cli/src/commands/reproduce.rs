@@ -3,16 +3,25 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hemingway::{Accuracy, DataRequest, Forward, MeasureWatch, ReproduceRequest, Reproduction};
+use hemingway::{
+    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DataRequest, Forward, MeasureWatch,
+    ReproduceRequest, Reproduction, Runs, TunedExperiment,
+};
 
 use super::measure::Shown;
 use super::train::BEFORE_THE_GOAL;
-use crate::arguments::{Paper, Reproduce};
+use crate::arguments::{Paper, Reproduce, ReproduceBespoke, ReproduceHemingway};
 use crate::{interrupt, output, words};
 
 pub fn run(arguments: Reproduce) -> anyhow::Result<ExitCode> {
+    match arguments.paper {
+        Paper::Hemingway(arguments) => hemingway_paper(arguments),
+        Paper::Bespoke(arguments) => bespoke_paper(arguments),
+    }
+}
+
+fn hemingway_paper(arguments: ReproduceHemingway) -> anyhow::Result<ExitCode> {
     let (place, json, quiet) = (arguments.store.place()?, arguments.json, arguments.quiet);
-    let Paper::Hemingway = arguments.paper;
     let request = request(arguments);
     let mut shown = Shown::new(quiet);
     let mut watch =
@@ -31,7 +40,7 @@ pub fn run(arguments: Reproduce) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn request(arguments: Reproduce) -> ReproduceRequest {
+fn request(arguments: ReproduceHemingway) -> ReproduceRequest {
     let spec = arguments.data.or_else(mnist).unwrap_or_else(embedded);
     let data = DataRequest { spec, positive: Some(arguments.positive), ..DataRequest::default() };
     ReproduceRequest { data, lambda: arguments.lambda, rounds: arguments.rounds, out: arguments.out }
@@ -83,4 +92,52 @@ fn row(what: &str, accuracy: &Accuracy, persistence: String) -> Vec<String> {
         words::percent(*coverage),
         words::count(*count),
     ]
+}
+
+fn bespoke_paper(arguments: ReproduceBespoke) -> anyhow::Result<ExitCode> {
+    let ReproduceBespoke { experiments, seeds, rivals, out, json, quiet } = arguments;
+    let request = BespokeRequest { experiments, seeds, rivals, out };
+    let mut tell = |tuned: &TunedExperiment, done: usize, of: usize| {
+        if !quiet {
+            output::note(&tuned_line(tuned, done, of));
+        }
+    };
+    let mut watch = BespokeWatch { interrupt: interrupt::listen()?, observe: &mut tell };
+    interrupt::work_begins("ending; nothing is written");
+    let Some(made) = hemingway::reproduce_bespoke(&request, &mut watch)? else {
+        output::note("interrupted: nothing was written");
+        return Ok(ExitCode::from(BEFORE_THE_GOAL));
+    };
+    if json {
+        output::json(&serde_json::to_value(&made)?)?;
+    } else {
+        output::text(&bespoke_summary(&made, &request.out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tuned_line(tuned: &TunedExperiment, done: usize, of: usize) -> String {
+    format!(
+        "  {done:>2} of {of}: {}: {} per iteration, {:.3} of the best possible; {}",
+        tuned.experiment,
+        words::duration(tuned.optimised()),
+        tuned.optimised() / tuned.optimum,
+        words::counted(tuned.median().workers, "worker")
+    )
+}
+
+fn bespoke_summary(made: &BespokeReproduction, out: &Path) -> String {
+    let row = |runs: &Runs| {
+        let after = |evaluations| runs.median(evaluations).map_or(String::new(), words::duration);
+        vec![runs.name.clone(), words::count(runs.seconds.len()), after(5), after(10), after(30)]
+    };
+    let header = ["optimiser", "runs", "after 5", "after 10", "after 30 evaluations"];
+    format!(
+        "{} figures of {}, with their data, in {}\n\nFigure 2, seconds per iteration:\n\n{}\n  page  {}\n",
+        made.figures.len(),
+        words::counted(made.experiments.len(), "experiment"),
+        out.display(),
+        output::table(&header, made.convergence.iter().map(row)),
+        made.page.display()
+    )
 }

@@ -50,7 +50,7 @@ fn tune(arguments: Tune) -> anyhow::Result<ExitCode> {
     }
     let mut shown = Shown { quiet, of: 0 };
     let mut watch = TuneWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(&event) };
-    interrupt::tuning_begins();
+    interrupt::work_begins("ending the evaluation; `hemingway tune --resume last` makes it again");
     let report = hemingway::tune(&request, &place, &mut watch)?;
     let plotted = plots.as_ref().map_or(Ok(()), |folder| hemingway::plot_study(&report, folder));
     if json {

@@ -4,6 +4,7 @@ use std::sync::Once;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 
 use super::ruler::Ruler;
@@ -99,6 +100,14 @@ fn draw_series<B: DrawingBackend>(series: &Series, points: Vec<(f64, f64)>, plan
         Mark::Dots => points
             .into_iter()
             .try_for_each(|point| plane.draw(&Circle::new(point, 3, colour.mix(0.45).filled()))),
+        Mark::Text => {
+            let below = Pos::new(HPos::Center, VPos::Top);
+            let style = (FONT, 13).into_font().color(&colour).pos(below);
+            points.into_iter().try_for_each(|point| {
+                plane
+                    .draw(&(EmptyElement::at(point) + Text::new(series.label.clone(), (0, 7), style.clone())))
+            })
+        }
     }
 }
 
@@ -106,7 +115,7 @@ fn draw_series<B: DrawingBackend>(series: &Series, points: Vec<(f64, f64)>, plan
 fn draw_legend<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
     let style = (FONT, 14).into_text_style(area).color(&INK);
     let mut labels: Vec<&str> = Vec::new();
-    for series in &chart.series {
+    for series in chart.series.iter().filter(|series| series.mark != Mark::Text) {
         if !labels.contains(&series.label.as_str()) {
             labels.push(&series.label);
         }
@@ -129,6 +138,7 @@ fn draw_sample<B: DrawingBackend>(series: &Series, area: &Area<B>, middle: i32) 
         Mark::Band => {
             area.draw(&Rectangle::new([(2, middle - 7), (27, middle + 7)], colour.mix(0.18).filled()))
         }
+        Mark::Text => Ok(()),
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) enum Mark {
     Dots,
     /// A translucent area; its outline is the points.
     Band,
+    /// The label itself, below each point; the legend leaves it out.
+    Text,
 }
 
 impl Mark {
@@ -52,6 +54,7 @@ impl Mark {
             Mark::Line => "line",
             Mark::Dots => "dots",
             Mark::Band => "band",
+            Mark::Text => "text",
         }
     }
 }

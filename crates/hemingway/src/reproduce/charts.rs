@@ -136,7 +136,7 @@ fn chart(title: &str, notes: Vec<&'static str>, by: By, traces: &[Trace], series
     Chart { title: title.to_owned(), notes, x: by.axis(traces), y, series }
 }
 
-fn series(label: &str, colour: usize, mark: Mark, points: Vec<(f64, f64)>) -> Series {
+pub(crate) fn series(label: &str, colour: usize, mark: Mark, points: Vec<(f64, f64)>) -> Series {
     Series { label: label.to_owned(), colour, mark, points }
 }
 

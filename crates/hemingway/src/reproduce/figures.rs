@@ -20,6 +20,13 @@ pub(crate) struct Figure {
     pub chart: Chart,
 }
 
+impl Figure {
+    /// The name of its files.
+    pub fn file(&self) -> String {
+        format!("figure-{}", self.name)
+    }
+}
+
 /// All of them.
 #[rustfmt::skip]
 pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::plot::Chart;
 
 /// A folder, which is made when the first file is written.
 pub(crate) struct Folder<'a>(pub &'a Path);
@@ -26,6 +27,25 @@ impl Folder<'_> {
         write(&file, content.as_ref()).map_err(|source| Error::WriteFile { file: file.clone(), source })?;
         Ok(file)
     }
+
+    /// Writes charts as PNG and SVG and their data as CSV; says where the PNGs and the data are.
+    pub fn write_charts<'a>(
+        &self,
+        charts: impl Iterator<Item = (String, &'a Chart)>,
+    ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
+        let (mut pictures, mut data) = (Vec::new(), Vec::new());
+        for (name, chart) in charts {
+            pictures.push(self.write(&format!("figures/{name}.png"), chart.png())?);
+            self.write(&format!("figures/{name}.svg"), chart.svg())?;
+            data.push(self.write(&format!("data/{name}.csv"), chart.csv())?);
+        }
+        Ok((pictures, data))
+    }
+}
+
+/// How a page in the folder shows a chart.
+pub(crate) fn picture(name: &str, chart: &Chart) -> String {
+    format!("![{}](figures/{name}.png)", chart.title)
 }
 
 fn write(file: &Path, content: &[u8]) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! `reproduce`: the figures of the Hemingway paper, from runs to a page.
+//! `reproduce`: the figures of the Hemingway paper, from runs to a page; those of the paper on tuning are in `bespoke`.
 //!
 //! `experiments` makes the runs or takes them from the store, and from there on everything is a pure function of what
 //! they did: `analysis` fits and forecasts, `figures` lists what the paper shows, `charts` draws it, `page` writes it
@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod analysis;
+mod bespoke;
 mod charts;
 mod experiments;
 mod figures;
@@ -23,10 +24,13 @@ use serde::Serialize;
 
 pub use accuracy::Accuracy;
 pub use analysis::{Errors, Forward};
+pub use bespoke::{
+    BespokeReproduction, BespokeRequest, BespokeWatch, Runs, Study as TunedStudy, TunedExperiment,
+    reproduce_bespoke,
+};
 pub use request::{ReproduceRequest, mnist};
 
 use analysis::Analysis;
-use figures::Figure;
 use folder::Folder;
 use page::Facts;
 
@@ -75,7 +79,8 @@ pub fn reproduce(
     let errors = analysis.errors();
     let facts = Facts { evidence: &evidence, errors: &errors, rounds: request.rounds, cluster: CLUSTER };
     let page = page::page(&facts, &analysis, &figures);
-    let (pictures, data) = write(&folder, &figures)?;
+    let charts = figures.iter().map(|figure| (figure.file(), &figure.chart));
+    let (pictures, data) = folder.write_charts(charts)?;
     let reference = &evidence.reference;
     Ok(Some(Reproduction {
         page: folder.write("hemingway.md", page)?,
@@ -86,15 +91,4 @@ pub fn reproduce(
         optimum: [evidence.optimum, reference.primal],
         errors,
     }))
-}
-
-/// Each figure as PNG and SVG, and its data.
-fn write(folder: &Folder, figures: &[Figure]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
-    let (mut pictures, mut data) = (Vec::new(), Vec::new());
-    for Figure { name, chart, .. } in figures {
-        pictures.push(folder.write(&format!("figures/figure-{name}.png"), chart.png())?);
-        folder.write(&format!("figures/figure-{name}.svg"), chart.svg())?;
-        data.push(folder.write(&format!("data/figure-{name}.csv"), chart.csv())?);
-    }
-    Ok((pictures, data))
 }

@@ -6,6 +6,7 @@ use super::accuracy::Accuracy;
 use super::analysis::{Analysis, Errors, Forward};
 use super::experiments::Evidence;
 use super::figures::Figure;
+use super::folder::picture;
 use super::trace::GOAL;
 use super::words::{count, percent};
 
@@ -149,9 +150,7 @@ fn models(analysis: &Analysis) -> String {
 }
 
 fn section(figure: &Figure) -> String {
-    let Figure { name, claim, result, chart } = figure;
-    format!(
-        "### {}\n\n![{}](figures/figure-{name}.png)\n\nThe paper: {claim}\n\nHere: {result}\n",
-        chart.title, chart.title
-    )
+    let Figure { claim, result, chart, .. } = figure;
+    let picture = picture(&figure.file(), chart);
+    format!("### {}\n\n{picture}\n\nThe paper: {claim}\n\nHere: {result}\n", chart.title)
 }

@@ -31,3 +31,21 @@ pub(crate) fn count(number: usize) -> String {
         digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
 }
+
+/// A time with three digits that count: 0.0123, 1.23, 12.3, 123.
+pub(crate) fn significant(value: f64) -> String {
+    let digits = (2.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 9.0);
+    format!("{value:.*}", digits as usize)
+}
+
+/// A ratio: `1.004`, `2.54`, `12.3`; more digits near one, where they count.
+pub(crate) fn times(ratio: f64) -> String {
+    let digits = if ratio < 1.1 {
+        3
+    } else if ratio < 10.0 {
+        2
+    } else {
+        1
+    };
+    format!("{ratio:.digits$}")
+}
