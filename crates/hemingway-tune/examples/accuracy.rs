@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p hemingway-tune --example accuracy -- [TABLE…] [--seeds N] [--stop SHARE]
 //!
-//! Tables: paper (the 36 experiments), troubles (the same with something wrong), random (clusters drawn at random), total (only
+//! Tables: paper (the 36 experiments), memory and troubles (the same with something wrong), random (clusters drawn at random), total (only
 //! the time of the iteration is measured), warm (from a neighbouring batch), large (40 machines). Ratios are times without noise
 //! of the chosen schedule, divided by the exact optimum.
 
@@ -139,12 +139,7 @@ fn main() {
 }
 
 fn cells(seeds: u64) -> Vec<(Experiment, u64)> {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    experiments()
-        .into_iter()
-        .filter(|experiment| experiment.to_string().contains(&only))
-        .flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed)))
-        .collect()
+    experiments().into_iter().flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
 }
 
 fn all(seeds: u64, evaluations: usize, change: impl Fn(World, u64) -> World + Sync) -> Vec<Study> {
@@ -184,7 +179,7 @@ fn study(
         evaluated: Vec::new(),
     };
     let mut rng = stream(seed, "evaluation", 0);
-    for number in 0..evaluations {
+    for _ in 0..evaluations {
         let begun = Instant::now();
         let proposal = tuner.ask();
         made.longest_thought = f64::max(made.longest_thought, begun.elapsed().as_secs_f64());
@@ -196,26 +191,6 @@ fn study(
                 failed
             }
         };
-        if std::env::var("VERBOSE").is_ok_and(|wanted| made.name.contains(&wanted)) {
-            let time = match &outcome {
-                Outcome::Measured(answer) => answer.time,
-                Outcome::Failed(_) => f64::NAN,
-            };
-            let loads: Vec<String> = proposal
-                .schedule
-                .roles
-                .iter()
-                .map(|role| format!("{:?}{}", role.loads, if role.server { "*" } else { "" }))
-                .collect();
-            eprintln!(
-                "{} {number}: ei {:.4} predicted {:?} measured {time:.4} exact {:?} optimum {optimum:.4} {}",
-                made.name,
-                proposal.expected_improvement,
-                proposal.predicted,
-                world.exact(&proposal.schedule),
-                loads.join(" ")
-            );
-        }
         tuner.tell(proposal.schedule, outcome);
         let chosen = tuner.think().best().map(|at| &tuner.evaluated()[at].schedule);
         made.ratios.push(
@@ -270,18 +245,6 @@ fn show(name: &str, made: &[Study], stop: f64) {
         quantile(ratios.clone(), 0.5),
         quantile(ratios, 0.95),
     );
-    if std::env::var("WORST_AT").is_ok() {
-        let n: usize = std::env::var("WORST_AT").unwrap().parse().unwrap();
-        let mut worst: Vec<&Study> = made.iter().collect();
-        worst.sort_by(|a, b| b.ratios[n - 1].total_cmp(&a.ratios[n - 1]));
-        for study in worst.iter().take(12) {
-            println!(
-                "      {} {:?}",
-                study.name,
-                study.ratios.iter().map(|r| (r * 1000.0).round() / 1000.0).collect::<Vec<_>>()
-            );
-        }
-    }
     let mut worst: Vec<&Study> = made.iter().collect();
     let last = |study: &Study| study.ratios[study.ratios.len() - 1];
     worst.sort_by(|a, b| last(b).total_cmp(&last(a)));
