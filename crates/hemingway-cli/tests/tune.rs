@@ -230,7 +230,8 @@ fn an_evaluation_that_hangs_has_failed_and_is_gone() {
     gone(&written(&sandbox, "inner"));
     // Nor is one that does not read a long configuration.
     let sandbox = job("sleep 60\n");
-    sandbox.write("job.toml", &JOB.replace("count = 2", "count = 900"));
+    let long = format!("name = \"{}\"", "big".repeat(200));
+    sandbox.write("job.toml", &JOB.replace("count = 2", "count = 150").replace("name = \"big\"", &long));
     check(&sandbox, &["job.toml", "--timeout=300ms", "--evaluations=1"], 1, "it took longer than 0.3 s");
 }
 
