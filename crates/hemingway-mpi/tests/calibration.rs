@@ -3,6 +3,7 @@
 mod cluster;
 
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use cluster::{command, text};
 use serde_json::Value;
@@ -21,6 +22,9 @@ fn on_one_core(words: &[&str]) -> Output {
     pinned.args(["-c", first]).arg(alone.get_program()).args(words).output().unwrap()
 }
 
+/// Tests on one core would disturb one another.
+static ALONE: Mutex<()> = Mutex::new(());
+
 fn json(output: &Output) -> Value {
     assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -28,10 +32,16 @@ fn json(output: &Output) -> Value {
 
 #[test]
 fn a_shared_core_is_no_property_of_algorithms() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let calibrate = ["calibrate", "synthetic:separable,rows=4000,features=200", "--workers", "2", "--json"];
     let folder = tempfile::tempdir().unwrap();
-    let quiet = json(&command(folder.path()).args(calibrate).output().unwrap());
-    let output = on_one_core(&calibrate);
+    let in_the_open = || json(&command(folder.path()).args(calibrate).output().unwrap());
+    let flops = |calibration: &Value| calibration["here"]["flops"].as_f64().unwrap();
+    // Whatever else runs on the machine makes a core slower for a while, never faster: the faster of two is closer.
+    let (first, second) = (in_the_open(), in_the_open());
+    let quiet = if flops(&first) > flops(&second) { first } else { second };
+    let outputs = [on_one_core(&calibrate), on_one_core(&calibrate)];
+    let output = outputs.into_iter().max_by(|a, b| flops(&json(a)).total_cmp(&flops(&json(b)))).unwrap();
     let crowded = json(&output);
 
     let ratio =
@@ -57,6 +67,7 @@ fn a_shared_core_is_no_property_of_algorithms() {
 
 #[test]
 fn training_on_all_cores_is_warned_of() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let data = "synthetic:separable,rows=200,features=20";
     let train = ["train", data, "--engine", "mpi", "--rounds", "3", "--algorithm", "cocoa", "--json"];
     let output = on_one_core(&[&train[..], &["--workers", "2"]].concat());
