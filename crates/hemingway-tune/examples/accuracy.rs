@@ -1,6 +1,7 @@
 //! How close schedules come to the best possible, after how many evaluations.
 //!
 //!     cargo run --release -p hemingway-tune --example accuracy -- [TABLE…] [--seeds N] [--stop SHARE]
+//!         [--candidates N] [--judges N] [--particles N] [--moves N]
 //!
 //! Tables: paper (the 36 experiments), memory and troubles (the same with something wrong), random (clusters drawn at random), total (only
 //! the time of the iteration is measured), warm (from a neighbouring batch), large (40 machines). Ratios are times without noise
@@ -11,7 +12,11 @@ use std::time::Instant;
 use hemingway_tune::random::stream;
 use hemingway_tune::schedule::{Answer, Evaluated, Options, Outcome, Tuner};
 use hemingway_tune::simulator::{Experiment, Network, Trouble, World, experiments, random_world, troubled};
+use hemingway_tune::smc::Effort;
 use rayon::prelude::*;
+
+/// The expected improvement below which a study ends.
+const STOP: f64 = 0.005;
 
 /// What became of one study.
 struct Study {
@@ -20,18 +25,16 @@ struct Study {
     ratios: Vec<f64>,
     /// Expected improvement before each evaluation.
     expected: Vec<f64>,
+    /// Evaluations that failed, and how many of them before the study would have ended by itself.
     failed: usize,
+    failed_before_stop: usize,
     longest_thought: f64,
     evaluated: Vec<Evaluated>,
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let value = |name: &str, usual: f64| {
-        let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(usual)
-    };
-    let (seeds, stop) = (value("--seeds", 5.0) as u64, value("--stop", 0.005));
+    let (seeds, stop) = (value("--seeds", 5.0) as u64, value("--stop", STOP));
     let named = |table: &str| {
         let tables = ["paper", "memory", "troubles", "random", "total", "warm", "large"];
         let some = arguments.iter().any(|argument| tables.contains(&argument.as_str()));
@@ -50,8 +53,13 @@ fn main() {
                 troubled(world, Trouble::Memory(share), &mut stream(seed, "trouble", 1))
             });
             show(&format!("GPU memory for {share} of its load"), &made, stop);
-            let many = made.iter().filter(|study| study.failed > 1).count();
-            println!("    more than one failure in {many} of {}", made.len());
+            let many = |failed: fn(&Study) -> usize| made.iter().filter(|study| failed(study) > 1).count();
+            println!(
+                "    more than one failure in {} of {}, before a study ends by itself in {}",
+                many(|study| study.failed),
+                made.len(),
+                many(|study| study.failed_before_stop)
+            );
         }
     }
     if named("troubles") {
@@ -138,6 +146,27 @@ fn main() {
     }
 }
 
+/// What was given on the command line.
+fn value(name: &str, usual: f64) -> f64 {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name).skip(1);
+    arguments.next().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// How hard to think.
+fn options(seed: u64) -> Options {
+    let usual = Options::default();
+    let number = |name: &str, usual: usize| value(name, usual as f64) as usize;
+    Options {
+        seed,
+        candidates: number("--candidates", usual.candidates),
+        judges: number("--judges", usual.judges),
+        effort: Effort {
+            particles: number("--particles", usual.effort.particles),
+            moves: number("--moves", usual.effort.moves),
+        },
+    }
+}
+
 fn cells(seeds: u64) -> Vec<(Experiment, u64)> {
     experiments().into_iter().flat_map(|experiment| (0..seeds).map(move |seed| (experiment, seed))).collect()
 }
@@ -166,7 +195,7 @@ fn study(
     earlier: Option<(World, Vec<Evaluated>)>,
 ) -> Study {
     let optimum = world.optimum().1;
-    let mut tuner = Tuner::new(world.job.clone(), Options { seed, ..Options::default() });
+    let mut tuner = Tuner::new(world.job.clone(), options(seed));
     if let Some((before, evaluated)) = earlier {
         tuner.warm_start(before.job, evaluated);
     }
@@ -175,6 +204,7 @@ fn study(
         ratios: Vec::new(),
         expected: Vec::new(),
         failed: 0,
+        failed_before_stop: 0,
         longest_thought: 0.0,
         evaluated: Vec::new(),
     };
@@ -188,6 +218,8 @@ fn study(
             Outcome::Measured(answer) => Outcome::Measured(seen(answer)),
             failed => {
                 made.failed += 1;
+                made.failed_before_stop +=
+                    usize::from(ended(&made.expected, value("--stop", STOP)).is_none());
                 failed
             }
         };
@@ -218,12 +250,16 @@ fn words(made: &[Study], evaluations: usize) -> String {
     format!("{:.3} ({:.2})", quantile(values.clone(), 0.5), quantile(values, 1.0))
 }
 
+/// After how many evaluations a study ends by itself.
+fn ended(expected: &[f64], stop: f64) -> Option<usize> {
+    (2..expected.len()).find(|at| expected[*at] < stop)
+}
+
 fn show(name: &str, made: &[Study], stop: f64) {
     let ended: Vec<(usize, f64)> = made
         .iter()
         .map(|study| {
-            let at =
-                (2..study.ratios.len()).find(|at| study.expected[*at] < stop).unwrap_or(study.ratios.len());
+            let at = ended(&study.expected, stop).unwrap_or(study.ratios.len());
             (at, study.ratios[at - 1])
         })
         .collect();

@@ -12,8 +12,7 @@ use crate::smc::{Effort, Particles};
 /// A configuration that was evaluated, and what was measured of it.
 pub type Case<M> = (<M as Model>::Configuration, <M as Model>::Measured);
 
-/// How hard to think about parts that were measured, and about parts that have to be learnt together.
-const ALONE: Effort = Effort { particles: 128, moves: 4 };
+/// How hard to think about parts that have to be learnt together.
 const TOGETHER: Effort = Effort { particles: 256, moves: 8 };
 
 /// What is known of each part.
@@ -32,8 +31,15 @@ struct Learnt {
 }
 
 impl Posterior {
-    /// After these evaluations, and after pending ones that are believed to end as predicted.
-    pub fn new<M>(model: &M, cases: &[Case<M>], pending: &[M::Configuration], seed: u64) -> Posterior
+    /// After these evaluations, and after pending ones that are believed to end as predicted. The effort is that of a part with one
+    /// parameter: the more it has, the more particles and moves it takes to see all that explains the measurements.
+    pub fn new<M>(
+        model: &M,
+        cases: &[Case<M>],
+        pending: &[M::Configuration],
+        effort: Effort,
+        seed: u64,
+    ) -> Posterior
     where
         M: Model,
         M::Configuration: Sync,
@@ -49,7 +55,8 @@ impl Posterior {
                 linked.push((number, seen.joint[before].clone()));
             }
         }
-        let posterior = Posterior::learn(model, cases, seen.direct.clone(), &seen.joint, &linked, seed);
+        let posterior =
+            Posterior::learn(model, cases, seen.direct.clone(), &seen.joint, &linked, effort, seed);
         if pending.is_empty() {
             return posterior;
         }
@@ -58,7 +65,7 @@ impl Posterior {
             model.run(configuration, None, &mut believed);
         }
         let direct = believed.direct;
-        Posterior::learn(model, cases, direct, &seen.joint, &linked, seed)
+        Posterior::learn(model, cases, direct, &seen.joint, &linked, effort, seed)
     }
 
     fn learn<M>(
@@ -67,6 +74,7 @@ impl Posterior {
         direct: Vec<Vec<Observation>>,
         joint: &[Vec<usize>],
         linked: &[(usize, Vec<usize>)],
+        effort: Effort,
         seed: u64,
     ) -> Posterior
     where
@@ -81,7 +89,7 @@ impl Posterior {
                 .filter(|(_, parts)| block.contains(&parts[0]))
                 .map(|(i, _)| &cases[*i])
                 .collect();
-            learn_block(model, block, &direct, &mine, seed)
+            learn_block(model, block, &direct, &mine, effort, seed)
         };
         let found: Vec<Vec<(usize, Learnt)>> = blocks.par_iter().map(learnt).collect();
         let mut parts: Vec<(usize, Learnt)> = found.into_iter().flatten().collect();
@@ -160,6 +168,7 @@ fn learn_block<M>(
     block: &[usize],
     direct: &[Vec<Observation>],
     cases: &[&Case<M>],
+    effort: Effort,
     seed: u64,
 ) -> Vec<(usize, Learnt)>
 where
@@ -170,7 +179,7 @@ where
     let parts: Vec<&dyn Part> = block.iter().map(|part| model.parts()[*part].as_ref()).collect();
     let mut gps: Vec<Gp> =
         parts.iter().zip(block).map(|(part, at)| gp(*part, &direct[*at], part.kernel().typical())).collect();
-    let mut particles = sample(model, block, direct, cases, &gps, seed);
+    let mut particles = sample(model, block, direct, cases, &gps, effort, seed);
     // The kernels follow from what the parameters leave unexplained, and the parameters from the kernels: once around is enough,
     // since neither changes the other much.
     for (place, (part, at)) in parts.iter().zip(block).enumerate() {
@@ -182,7 +191,7 @@ where
         gps[place] = Gp::fit(&part.kernel(), &gps[place].kernel, &points, &unexplained);
     }
     if block.iter().any(|at| !direct[*at].is_empty()) {
-        particles = sample(model, block, direct, cases, &gps, seed);
+        particles = sample(model, block, direct, cases, &gps, effort, seed);
     }
     let learnt = parts.iter().zip(block).zip(particles).zip(gps).map(|(((part, at), particles), gp)| {
         let (observations, individuals) = (direct[*at].clone(), part.individuals());
@@ -202,6 +211,7 @@ fn sample<M>(
     direct: &[Vec<Observation>],
     cases: &[&Case<M>],
     gps: &[Gp],
+    effort: Effort,
     seed: u64,
 ) -> Vec<Particles>
 where
@@ -232,7 +242,9 @@ where
         }
         alone + score.sum
     };
-    let effort = if cases.is_empty() { ALONE } else { TOGETHER };
+    let parameters = priors.iter().map(Vec::len).sum::<usize>().max(2);
+    let alone = Effort { particles: effort.particles * parameters, moves: effort.moves * parameters };
+    let effort = if cases.is_empty() { alone } else { TOGETHER };
     let found =
         Particles::sample(&priors.concat(), likelihood, effort, seed ^ (block[0] as u64 + 1).rotate_right(8));
     let split = |place: usize| Particles { values: found.values.iter().map(|all| own(all, place)).collect() };

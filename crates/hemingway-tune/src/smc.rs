@@ -144,17 +144,42 @@ impl Particle {
         for step in 0..moves {
             let scale = if step % 2 == 0 { best } else { 0.3 * best };
             let direction = shape.times(&normals(rng, priors.len()));
-            let values: Vec<f64> =
+            let along =
                 self.values.iter().zip(direction).map(|(value, along)| value + scale * along).collect();
-            let prior = density(priors, &values);
-            if prior == f64::NEG_INFINITY {
-                continue;
-            }
-            let likelihood = finite(log_likelihood(&values));
-            let gain = prior - self.prior + power * (likelihood - self.likelihood);
-            if uniform(rng).ln() < gain {
-                *self = Particle { values, prior, likelihood };
-            }
+            self.offer(along, 0.0, priors, log_likelihood, power, rng);
+
+            // A number that is only bounded, or that another one explains, is far from where it was.
+            let one = (uniform(rng) * priors.len() as f64) as usize;
+            let mut fresh = self.values.clone();
+            fresh[one] = priors[one].draw(rng);
+            let unlikely = priors[one].log_density(self.values[one]) - priors[one].log_density(fresh[one]);
+            self.offer(fresh, unlikely, priors, log_likelihood, power, rng);
+
+            let other = (uniform(rng) * priors.len() as f64) as usize;
+            let mut exchanged = self.values.clone();
+            exchanged.swap(one, other);
+            self.offer(exchanged, 0.0, priors, log_likelihood, power, rng);
+        }
+    }
+
+    /// A Metropolis step to these values; `correction` is how much more likely the way back is drawn than the way there.
+    fn offer(
+        &mut self,
+        values: Vec<f64>,
+        correction: f64,
+        priors: &[Prior],
+        log_likelihood: &impl Fn(&[f64]) -> f64,
+        power: f64,
+        rng: &mut Rng,
+    ) {
+        let prior = density(priors, &values);
+        if prior == f64::NEG_INFINITY || values == self.values {
+            return;
+        }
+        let likelihood = finite(log_likelihood(&values));
+        let gain = prior - self.prior + power * (likelihood - self.likelihood) + correction;
+        if uniform(rng).ln() < gain {
+            *self = Particle { values, prior, likelihood };
         }
     }
 }
@@ -204,5 +229,23 @@ mod tests {
         let first = found.values.iter().filter(|x| x[0] > x[1]).count() as f64 / 400.0;
         assert!((0.3..0.7).contains(&first), "{first}");
         assert!(found.deviation().iter().all(|deviation| *deviation > 0.4), "{:?}", found.deviation());
+    }
+
+    #[test]
+    fn what_another_number_explains_is_set_free_again() {
+        // At first any of six may be the largest; in the end the first alone explains everything.
+        let priors = [Prior::normal(0.0, 1.0); 6];
+        let likelihood = |x: &[f64]| {
+            let seen = [x.iter().copied().fold(f64::MIN, f64::max), x[0].max(x[1]).max(x[2]), x[0]];
+            seen.iter().map(|value| -0.5 * ((value - 1.0) / 0.01).powi(2)).sum()
+        };
+        for seed in 0..20 {
+            let found = Particles::sample(&priors, likelihood, Effort { particles: 384, moves: 12 }, seed);
+            for number in 1..6 {
+                // Of a standard normal number that is below 1, 0.594 are below 0.
+                let low = found.values.iter().filter(|x| x[number] < 0.0).count() as f64 / 384.0;
+                assert!((low - 0.594).abs() < 0.1, "seed {seed}, number {number}: {low}");
+            }
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Schedules of distributed SGD with parameter servers: who computes, who serves parameters, how much each device gets.
 //!
 //! `cluster` says what there is, `configuration` what is chosen, `answer` what was measured of it. `sgd` is the probabilistic
-//! model, `search` finds the best schedule where costs are known, `limits` what does not fit into memory, and `tuner` puts
-//! it all together: ask for a schedule, tell how it went.
+//! model, `search` finds the best schedule where costs are known, `acquisition` which one to try next, `limits` what does not
+//! fit into memory, and `tuner` puts it all together: ask for a schedule, tell how it went.
 
+mod acquisition;
 mod answer;
 mod balance;
 mod cluster;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use super::acquisition::Acquisition;
 use super::configuration::Schedule;
 use super::efficiency::Efficiency;
 use super::limits::Limits;
@@ -12,17 +13,13 @@ use super::sgd::Sgd;
 use super::tuner::{Proposal, Tuner};
 use crate::posterior::{Draw, Posterior};
 
-/// Once something failed: the chances of failing that candidates are made for, and the largest that is taken.
+/// Once something failed: the chances of failing that candidates are made for.
 const RISKS: [f64; 3] = [0.0, 0.08, 0.2];
-const MOST_RISK: f64 = 0.25;
 /// What a device gets of its share after the first evaluation failed, and when that is likely enough to work.
 const LESS: [f64; 3] = [0.5, 0.25, 0.1];
 const LIKELY: f64 = 0.7;
 /// How many schedules of one draw are balanced exactly.
 const KEPT: usize = 6;
-
-/// The power of a gain that candidates are ranked by: 1 is expected improvement, more is bolder.
-const BOLD: f64 = 1.5;
 
 /// What is known after some evaluations.
 pub struct Thought<'a> {
@@ -60,28 +57,26 @@ impl Thought<'_> {
         let known = self.known();
         let mut candidates = self.candidates(limits.as_ref());
         candidates.retain(|schedule| !known.contains(schedule));
-        let standing = self.standing(&judges);
-        let sure_enough = 1.0 - MOST_RISK / self.failures();
-        let scored: Vec<Score> = candidates
-            .par_iter()
-            .map(|schedule| {
-                let seconds = self.seconds(&judges, schedule);
-                let costs = self.costs(&seconds, schedule.batch());
-                let chance = limits.as_ref().map_or(1.0, |limits| limits.chance(&self.tuner.job, schedule));
-                let (gain, value) = match &standing {
-                    Some((_, reference)) => improvement(&costs, reference),
-                    None => (1.0, 1.0 / mean(&costs)),
-                };
-                // What is too risky comes after everything that is not.
-                let value = if chance >= sure_enough { value * chance } else { chance - 1.0 };
-                Score { value, gain: gain * chance, predicted: interval(&seconds) }
-            })
-            .collect();
-        match (0..scored.len()).max_by(|a, b| scored[*a].value.total_cmp(&scored[*b].value)) {
+        let seen: Vec<Vec<f64>> =
+            candidates.par_iter().map(|schedule| self.seconds(&judges, schedule)).collect();
+        let chance = |schedule: &Schedule| {
+            limits.as_ref().map_or(1.0, |limits| limits.chance(&self.tuner.job, schedule))
+        };
+        let cost = |(seconds, schedule): (&Vec<f64>, &Schedule)| self.costs(seconds, schedule.batch());
+        let acquisition = Acquisition::new(
+            &seen,
+            seen.iter().zip(&candidates).map(cost).collect(),
+            candidates.iter().map(chance).collect(),
+            self.standing(&judges).map(|(_, costs)| costs),
+            self.posterior.kernel(self.model.iteration()).noise,
+        );
+        let values: Vec<f64> =
+            (0..candidates.len()).into_par_iter().map(|at| acquisition.value(at)).collect();
+        match (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b])) {
             Some(at) => Proposal {
                 schedule: candidates.swap_remove(at),
-                predicted: Some(scored[at].predicted),
-                expected_improvement: scored.iter().map(|score| score.gain).fold(0.0, f64::max),
+                predicted: Some(interval(&seen[at])),
+                expected_improvement: acquisition.expected_improvement(),
             },
             None => self.again(),
         }
@@ -139,12 +134,6 @@ impl Thought<'_> {
         judges.iter().map(|draw| self.model.seconds(&placed, draw)).collect()
     }
 
-    /// How many evaluations failed, at least one: every failure makes more careful.
-    fn failures(&self) -> f64 {
-        let failed = self.tuner.evaluated.iter().filter(|seen| seen.answer().is_none()).count();
-        failed.max(1) as f64
-    }
-
     /// What is minimised: seconds times the iterations that such a batch needs.
     fn costs(&self, seconds: &[f64], batch: u64) -> Vec<f64> {
         let cost = |(number, seconds): (usize, &f64)| seconds * self.efficiency.draw(batch, number);
@@ -172,13 +161,13 @@ impl Thought<'_> {
 
     /// Schedules that are best if some draw is true.
     fn candidates(&self, limits: Option<&Limits>) -> Vec<Schedule> {
-        let (first, failures) = (self.tuner.options.judges, self.failures());
+        let first = self.tuner.options.judges;
         let best_of = |number: usize| {
             let draw = match number {
                 0 => self.posterior.mean(&self.model),
                 _ => self.posterior.draw(&self.model, first + number),
             };
-            let risk = limits.map(|limits| limits.at(RISKS[number % RISKS.len()] / failures));
+            let risk = limits.map(|limits| limits.at(RISKS[number % RISKS.len()]));
             self.best_if(&draw, number, risk.as_deref())
         };
         let numbers = 0..=self.tuner.options.candidates;
@@ -204,21 +193,6 @@ impl Thought<'_> {
         });
         judged.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, schedule)| schedule)
     }
-}
-
-/// What speaks for a candidate.
-struct Score {
-    value: f64,
-    gain: f64,
-    predicted: [f64; 3],
-}
-
-/// The expected gain over the reference in the eyes of the same judges; and what candidates are ranked by, the mean of its power
-/// 1.5, which values a chance of much above a certainty of little: what is learnt from it serves later evaluations too.
-fn improvement(costs: &[f64], reference: &[f64]) -> (f64, f64) {
-    let gains: Vec<f64> =
-        costs.iter().zip(reference).map(|(cost, old)| (1.0 - cost / old).max(0.0)).collect();
-    (mean(&gains), mean(&gains.iter().map(|gain| gain.powf(BOLD)).collect::<Vec<f64>>()))
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {

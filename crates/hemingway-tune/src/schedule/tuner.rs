@@ -14,6 +14,7 @@ use super::sgd::{Placed, Sgd};
 use super::thought::Thought;
 use crate::posterior::Posterior;
 use crate::random::stream;
+use crate::smc::Effort;
 
 /// How hard to think.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,11 +25,13 @@ pub struct Options {
     pub candidates: usize,
     /// Draws of the model that judge them.
     pub judges: usize,
+    /// Particles and moves for each parameter of a part.
+    pub effort: Effort,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { seed: 0, candidates: 40, judges: 96 }
+        Options { seed: 0, candidates: 40, judges: 96, effort: Effort { particles: 64, moves: 2 } }
     }
 }
 
@@ -154,7 +157,7 @@ impl Tuner {
         let cases: Vec<(Placed, Answer)> = self.earlier.iter().cloned().chain(self.measured()).collect();
         let model = Sgd::new(&self.registry, &self.job, &cases);
         let pending: Vec<Placed> = self.pending.iter().map(|schedule| self.placed(schedule)).collect();
-        let posterior = Posterior::new(&model, &cases, &pending, self.options.seed);
+        let posterior = Posterior::new(&model, &cases, &pending, self.options.effort, self.options.seed);
         let answers = cases.iter().map(|(_, answer)| answer);
         let efficiency = Efficiency::new(self.noise_scale, answers, self.options.seed);
         Thought { tuner: self, blind: cases.is_empty(), model, posterior, efficiency }
