@@ -14,6 +14,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const KEPT: usize = 12;
 /// Once the launcher has ended, its last words are waited for no longer than this.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often the end of a stream is looked for once the program has ended: both ends come within microseconds.
+const BETWEEN_ENDS: Duration = Duration::from_millis(1);
 /// How often someone who waits looks up.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
@@ -95,19 +97,15 @@ impl Process {
                 {
                     self.ended = Some((status, Instant::now()));
                 }
+                // Both streams are read to their ends: why it failed may be on the other one.
+                let read = self.readers.iter().all(JoinHandle::is_finished);
                 match self.ended {
-                    Some((status, since))
-                        if problem == RecvTimeoutError::Disconnected || since.elapsed() > LAST_WORDS =>
-                    {
-                        Heard::End(status)
-                    }
-                    _ => {
-                        if problem == RecvTimeoutError::Disconnected {
-                            std::thread::sleep(LOOK_UP);
-                        }
-                        Heard::Silence
-                    }
+                    Some((status, since)) if read || since.elapsed() > LAST_WORDS => return Heard::End(status),
+                    Some(_) => std::thread::sleep(BETWEEN_ENDS),
+                    None if problem == RecvTimeoutError::Disconnected => std::thread::sleep(LOOK_UP),
+                    None => {}
                 }
+                Heard::Silence
             }
         }
     }
