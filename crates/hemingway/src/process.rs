@@ -100,9 +100,7 @@ impl Process {
                 // Both streams are read to their ends: why it failed may be on the other one.
                 let read = self.readers.iter().all(JoinHandle::is_finished);
                 match self.ended {
-                    Some((status, since)) if read || since.elapsed() > LAST_WORDS => {
-                        return Heard::End(status);
-                    }
+                    Some((status, since)) if read || since.elapsed() > LAST_WORDS => return Heard::End(status),
                     Some(_) => std::thread::sleep(BETWEEN_ENDS),
                     None if problem == RecvTimeoutError::Disconnected => std::thread::sleep(LOOK_UP),
                     None => {}
