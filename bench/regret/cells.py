@@ -1,98 +1,53 @@
-"""One cell: a problem, a goal and a cluster; what the oracle, the planner and each rival took."""
+#!/usr/bin/env python3
+"""The cells: a problem (dataset, loss, λ), a cluster and an error each.
 
+    bench/regret/cells.py > bench/regret/cells.json
+
+Every dataset is trained once on every cluster. Loss and λ are drawn for each such pair, balanced over everything, with a
+fixed seed; each of the three errors then makes a cell.
+"""
+
+import json
 import math
-from dataclasses import dataclass
+import random
+from collections import Counter
 
-import oracle
-import planner
-from rivals import key, preference, rivals, time
-
-
-@dataclass(frozen=True)
-class Cell:
-    dataset: str
-    loss: str
-    error: float
-    cluster: str
-    oracle: float  # seconds
-    choice: str  # of the oracle
-    rivals: dict  # name → (seconds, whether the goal was reached)
-    answer: dict | None  # the planner's report
-    told: dict | None  # the report of `hemingway train` when it is told the oracle's choice
-
-    @property
-    def planner(self):
-        return outcome(self.answer)
-
-    @property
-    def as_told(self):
-        return outcome(self.told)
-
-    def record(self):
-        """For the file of all cells."""
-        return {"dataset": self.dataset, "loss": self.loss, "error": self.error, "cluster": self.cluster,
-                "oracle_seconds": self.oracle, "oracle_choice": self.choice,
-                "oracle_choice_scored_as_usual": self.as_told[0] if self.told else None, "planner": self.answer,
-                "rivals": {name: {"seconds": seconds, "reached": reached} for name, (seconds, reached) in self.rivals.items()}}
+DATASETS = {"a9a": 123, "w8a": 300, "mushrooms": 112, "newsgroups20": 31_257, "higgs": 28, "mnist": 400, "fashion-mnist": 196,
+            "spambase": 57, "magic": 10, "satimage": 36, "twonorm": 20, "reuters": 9_103, "california": 8, "adult": 6}  # features
+CLUSTERS = ["fast", "slow", "stragglers", "small", "wide-area", "unequal", "large"]
+LOSSES = ["hinge", "logistic", "smoothed-hinge", "squared"]
+LAMBDAS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
+ERRORS = [1e-2, 1e-3, 1e-4]
+SEED = 1
 
 
-def outcome(answer):
-    if not answer or "failure" in answer:
-        return math.inf, False
-    return planner.seconds(answer), bool(answer["goal_reached"])
+def problems():
+    """One for each dataset and cluster; no dataset has the same loss and λ twice."""
+    rng = random.Random(SEED)
+    pairs = [(dataset, cluster) for dataset in DATASETS for cluster in CLUSTERS]
+    pairs.sort(key=lambda pair: rng.random())
+    used, drawn = Counter(), {}
+    for dataset, cluster in pairs:
+        free = [(loss, value) for loss in LOSSES for value in LAMBDAS if not used[dataset, loss, value]]
+        free.sort(key=lambda each: rng.random())
+        loss, value = min(free, key=lambda each: crowding(used, dataset, cluster, *each))
+        used.update(margins(dataset, cluster, loss, value) + [(dataset, loss, value)])
+        name = f"{dataset}-{loss}-1e{round(math.log10(value))}"
+        drawn[dataset, cluster] = {"name": name, "dataset": dataset, "features": DATASETS[dataset], "loss": loss,
+                                   "lambda": value, "cluster": cluster}
+    return [drawn[dataset, cluster] for dataset in DATASETS for cluster in CLUSTERS]
 
 
-def cells(folder, datasets, passes, with_planner, jobs):
-    """All cells of the datasets whose tables are whole and whose goals somebody reached."""
-    tables = {(dataset.name, loss): oracle.read(folder, dataset.name, loss)
-              for dataset in datasets for loss in oracle.LOSSES if whole(folder, dataset, loss, passes)}
-    places = [(dataset, loss, goal, cluster) for dataset in datasets for loss in oracle.LOSSES
-              if (dataset.name, loss) in tables for goal in oracle.GOALS for cluster in oracle.CLUSTERS]
-    best = {name(*place): fixed(tables[place[0].name, place[1]], *place[2:]) for place in places}
-    places = [place for place in places if best[name(*place)]]
-    answers, told = asked(folder, places, best, jobs) if with_planner else ({}, {})
-    return [cell(tables[place[0].name, place[1]], *place, answers.get(name(*place)), told.get(told_name(*place)))
-            for place in places]
+def crowding(used, dataset, cluster, loss, value):
+    """How often its parts were drawn already. Margins of one factor weigh more than those of two."""
+    loss_alone, value_alone, *pairs = (used[each] for each in margins(dataset, cluster, loss, value))
+    return loss_alone / 4 + value_alone / 5 + sum(pairs)
 
 
-def asked(folder, places, best, jobs):
-    """What `hemingway train` did by itself, and when it was told the oracle's choice."""
-    goals = {place: (place[0], place[1], place[3], ["--error", place[2]]) for place in places}
-    alone = {name(*place): goal for place, goal in goals.items()}
-    told = {told_name(*place): (*goal[:3], goal[3] + flags(best[name(*place)])) for place, goal in goals.items()}
-    return planner.answers(folder, alone, jobs), planner.answers(folder, told, jobs)
+def margins(dataset, cluster, loss, value):
+    return [loss, value, (loss, value), (dataset, loss), (dataset, value), (cluster, loss), (cluster, value)]
 
 
-def flags(line):
-    local = ["--local-steps", line["local_steps"]] if line["local_steps"] else []
-    return ["--algorithm", line["algorithm"], "--workers", line["workers"], *local]
-
-
-def whole(folder, dataset, loss, passes):
-    there = {key(line) for line in oracle.read(folder, dataset.name, loss)}
-    return there >= {key(wanted) for wanted in oracle.configurations(dataset, passes)}
-
-
-def name(dataset, loss, goal, cluster):
-    return f"{dataset.name}-{loss}-{goal:g}-{cluster}"
-
-
-def told_name(*place):
-    return name(*place) + "-told"
-
-
-def fixed(lines, goal, cluster):
-    """The line of the best fixed configuration; nothing if none reached the goal."""
-    at = oracle.GOALS.index(goal), oracle.CLUSTERS.index(cluster)
-    best = min(lines, key=lambda line: preference(time(line, *at)))
-    return best if time(best, *at)[1] else None
-
-
-def cell(lines, dataset, loss, goal, cluster, answer, told):
-    at = oracle.GOALS.index(goal), oracle.CLUSTERS.index(cluster)
-    best = fixed(lines, goal, cluster)
-    steps = f", {best['local_steps']} steps" if best["local_steps"] else ""
-    choice = f"{best['algorithm']} × {best['workers']}{steps}"
-    others = rivals(lines, *at, max(oracle.WORKERS))
-    seconds = min(time(best, *at)[0], outcome(told)[0])  # either may have scored a round that the other did not
-    return Cell(dataset.name, loss, goal, cluster, seconds, choice, others, answer, told)
+if __name__ == "__main__":
+    lines = ",\n".join(json.dumps(problem) for problem in problems())
+    print(f'{{"errors": {json.dumps(ERRORS)}, "problems": [\n{lines}\n]}}')

@@ -1,33 +1,40 @@
-"""What others would have done, looked up in the oracle's tables: nothing is trained for them.
+"""What others would have done, looked up in the tables: nothing is trained for them.
 
-A time is a pair: seconds, and whether the goal was reached then. A run that was cut short because it had lost counts with
-the time at which it was cut, so the figures of rivals are lower bounds there.
+A time is a pair: seconds, and whether the goal was reached then. A run that was stopped because it had lost counts with the
+time at which it was stopped, so the figures of rivals are lower bounds there.
 """
 
 import math
 import random
 
+GOALS = [1e-1, 1e-2, 1e-3, 1e-4]  # as in the tables
+NEWTON_FEATURES = 500  # of the fixed rule
 RUNS = 8  # of a search
-FIRST_RUNS = 3  # at random, before the model has a say
+FIRST_RUNS = 3  # at random, before the model decides
 LIMIT = 5  # times the oracle's: no run of a search takes longer, as if its user knew about how long it should take
-REPEATS = 10  # searches with different luck; their geometric mean counts
-LENGTH = 1.0  # of the kernel, in the units of `place`
+REPEATS = 10  # searches with different seeds; their geometric mean counts
+LENGTH = 1.0  # of the kernel, in units of the distance below
 NOISE = 1e-4
 
 
-def rivals(lines, goal, cluster, workers):
-    """Seconds of each rival in one cell; `lines` is the table of its problem."""
-    times = {key(line): time(line, goal, cluster) for line in lines}
+def rivals(lines, error, cluster, features):
+    """Seconds of each rival in one cell; `lines` are those of its table that fit on the cluster."""
+    times = {key(line): time(line, error, cluster) for line in lines}
+    times = at_least(times, min(times.values(), key=preference)[0])
+    machines = max(line["workers"] for line in lines)
     limited = limit(times)
     searches = [search(limited, random.Random(repeat)) for repeat in range(REPEATS)]
-    at_random = [wander(limited, spent, random.Random(repeat)) for repeat, (spent, _) in enumerate(searches)]
+    at_random = [random_search(limited, spent, random.Random(repeat)) for repeat, (spent, _) in enumerate(searches)]
+    second_order = "newton" if features <= NEWTON_FEATURES else "l-bfgs"
     found = {
-        "one worker (cocoa)": times[("cocoa", 1, None)],
-        "all workers (cocoa-plus)": times[("cocoa-plus", workers, None)],
-        "system model only (cocoa-plus)": time(quickest_rounds(lines, cluster), goal, cluster),
-        "Bayesian optimisation, with its runs": middle([(spent, best[1]) for spent, best in searches]),
-        "Bayesian optimisation, its choice alone": middle([best for _, best in searches]),
-        "random search of equal cost, its choice alone": middle(at_random),
+        "one worker (cocoa)": times["cocoa", 1, None],
+        "all machines (cocoa-plus)": times["cocoa-plus", machines, None],
+        "all machines (l-bfgs)": times["l-bfgs", machines, None],
+        "all machines (newton up to 500 features, else l-bfgs)": times[second_order, machines, None],
+        "system model only (cocoa-plus)": times[key(shortest_rounds(lines, cluster))],
+        "Bayesian optimisation, with its runs": geometric_mean([(spent, best[1]) for spent, best in searches]),
+        "Bayesian optimisation, its choice alone": geometric_mean([best for _, best in searches]),
+        "random search of equal cost, its choice alone": geometric_mean(at_random),
     }
     for algorithm in sorted({algorithm for algorithm, _, _ in times}):
         own = [time for (name, _, _), time in times.items() if name == algorithm]
@@ -39,12 +46,19 @@ def key(line):
     return line["algorithm"], line["workers"], line["local_steps"]
 
 
-def time(line, goal, cluster):
-    """Seconds of one fixed configuration. `goal` and `cluster` are places in the lists of the table."""
-    reached = line["reached"][goal]
-    if reached:
-        return reached[cluster], True
-    return (line["points"][-1][4 + cluster] if line["points"] else math.inf), False
+def time(line, error, cluster):
+    """Seconds of one fixed configuration."""
+    reached = line["reached"][cluster][GOALS.index(error)]
+    return (last_seconds(line, cluster), False) if reached is None else (reached, True)
+
+
+def last_seconds(line, cluster):
+    return line["points"][-1][column(line, cluster)] if line["points"] else math.inf
+
+
+def column(line, cluster):
+    """Where a point has the seconds on this cluster."""
+    return 3 + sorted(line["reached"]).index(cluster)
 
 
 def preference(time):
@@ -52,24 +66,30 @@ def preference(time):
     return not time[1], time[0]
 
 
+def at_least(times, oracle):
+    """A run that was given up before the oracle's time counts with that time: nothing faster is known."""
+    return {at: time if time[1] else (max(time[0], oracle), False) for at, time in times.items()}
+
+
 def limit(times):
     longest = LIMIT * min(times.values(), key=preference)[0]
     return {at: time if time[0] <= longest or math.isinf(time[0]) else (longest, False) for at, time in times.items()}
 
 
-def quickest_rounds(lines, cluster):
+def shortest_rounds(lines, cluster):
     """What Ernest would choose if its model were perfect: the workers with the shortest rounds."""
-    candidates = [line for line in lines if line["algorithm"] == "cocoa-plus" and line["local_steps"] is None]
-    return min(candidates, key=lambda line: line["points"][-1][4 + cluster] / line["points"][-1][0])
+    one_pass = [line for line in lines if line["local_steps"] is None and line["points"]]
+    candidates = [line for line in one_pass if line["algorithm"] == "cocoa-plus" or key(line) == ("cocoa", 1, None)]
+    return min(candidates, key=lambda line: last_seconds(line, cluster) / line["points"][-1][0])
 
 
-def search(times, luck):
+def search(times, rng):
     """Bayesian optimisation: what all runs took, and the best of them. A run is stopped when it is no longer the best."""
     left = list(times)
-    luck.shuffle(left)
+    rng.shuffle(left)
     tried, spent, best = [], 0.0, (math.inf, False)
     for run in range(min(RUNS, len(left))):
-        at = left[0] if run < FIRST_RUNS else max(left, key=promise(tried, times, best))
+        at = left[0] if run < FIRST_RUNS else max(left, key=expected_improvement(tried, times, best))
         left.remove(at)
         tried.append(at)
         spent, best = pay(times[at], spent, best)
@@ -79,10 +99,10 @@ def search(times, luck):
     return spent, best
 
 
-def wander(times, budget, luck):
+def random_search(times, budget, rng):
     """The best of random runs that cost as much."""
     left = list(times)
-    luck.shuffle(left)
+    rng.shuffle(left)
     spent, best = 0.0, (math.inf, False)
     while left and (spent < budget or not best[1]):
         spent, best = pay(times[left.pop()], spent, best)
@@ -97,7 +117,7 @@ def pay(time, spent, best):
     return spent + cost, min(time, best, key=preference)
 
 
-def promise(tried, times, best):
+def expected_improvement(tried, times, best):
     """Expected improvement of log seconds under a Gaussian process."""
     tried = [at for at in tried if math.isfinite(times[at][0])]
     values = [math.log(times[at][0]) for at in tried]
@@ -110,10 +130,10 @@ def promise(tried, times, best):
     target = (math.log(best[0]) - mean) / spread if best[1] else (min(values) - mean) / spread
 
     def improvement(at):
-        likeness = [kernel(at, other) for other in tried]
-        middle = sum(weight * like for weight, like in zip(weights, likeness))
-        deviation = math.sqrt(max(1e-9, 1 - sum(part * part for part in forward(factor, likeness))))
-        score = (target - middle) / deviation
+        covariances = [kernel(at, other) for other in tried]
+        expected = sum(weight * covariance for weight, covariance in zip(weights, covariances))
+        deviation = math.sqrt(max(1e-9, 1 - sum(part * part for part in forward(factor, covariances))))
+        score = (target - expected) / deviation
         density = math.exp(-score * score / 2) / math.sqrt(2 * math.pi)
         return deviation * (score * (1 + math.erf(score / math.sqrt(2))) / 2 + density)
 
@@ -150,6 +170,6 @@ def backward(factor, values):
     return solved
 
 
-def middle(times):
-    """The geometric mean; reached only if all were."""
+def geometric_mean(times):
+    """Reached only if all were."""
     return math.exp(sum(math.log(seconds) for seconds, _ in times) / len(times)), all(reached for _, reached in times)
