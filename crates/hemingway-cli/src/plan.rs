@@ -1,6 +1,6 @@
 //! Plans in words: EXPLAIN, and what `train` says of its plan.
 
-use hemingway::{Candidate, DatasetSummary, Estimate, Explanation, Glance, Leg, Requirement, Switched, Way};
+use hemingway::{Candidate, DatasetSummary, Estimate, Explanation, Goal, Profile, Stage, Switched, Unit};
 
 use crate::{output, words};
 
@@ -9,24 +9,25 @@ const SHOWN: usize = 8;
 
 /// All of it.
 pub fn in_full(explanation: &Explanation) -> String {
-    let mut text = format!("Goal      {}\n", goal(&explanation.asked));
-    text += &format!(
-        "Data      {}: {}\n",
-        explanation.dataset.name,
-        looks(&explanation.dataset, &explanation.glance)
-    );
-    text += &format!("Memory    {}\n", memory(explanation));
+    let mut text = format!("Goal      {}\n", goal(&explanation.goal));
+    let data = described(&explanation.dataset, &explanation.profile);
+    text += &format!("Data      {}: {data}\n", explanation.dataset.name);
+    text += &format!("Based on  {}\n", based_on(explanation));
     text += &match &explanation.decision.plan {
-        Some(plan) => format!("\nPlan      {}\n          {}\n", path(explanation, plan), promised(plan)),
+        Some(plan) => format!("\nPlan      {}\n", in_stages(plan)),
         None => "\nPlan      none\n".to_owned(),
     };
+    if let Some(reason) = &explanation.decision.reason {
+        text += &format!("          {reason}\n");
+    }
     for warning in &explanation.warnings {
         text += &format!("Warning   {warning}\n");
     }
     let alternatives = &explanation.decision.alternatives;
     if !alternatives.is_empty() {
-        let header = ["alternatives", "workers", "rounds", "time", "error", "price"];
-        text += &format!("\n{}", output::table(&header, alternatives.iter().take(SHOWN).map(row)));
+        let rows = alternatives.iter().take(SHOWN).map(row).collect();
+        text +=
+            &format!("\n{}", filled(&["alternatives", "workers", "length", "time", "error", "cost"], rows));
         let more = alternatives.len().saturating_sub(SHOWN);
         text += &if more > 0 { format!("and {more} more\n") } else { String::new() };
     }
@@ -39,10 +40,10 @@ pub fn in_full(explanation: &Explanation) -> String {
 pub fn in_short(explanation: &Explanation) -> String {
     let mut lines = Vec::new();
     if let Some(plan) = &explanation.decision.plan {
-        lines.push(format!("Plan: {}; {}", path(explanation, plan), promised(plan)));
+        lines.push(format!("Plan: {}; {}", stages(plan), predicted(plan)));
     }
     if !explanation.reused.is_empty() {
-        lines.push(format!("Memory: {}", memory(explanation)));
+        lines.push(format!("Based on {}", based_on(explanation)));
     }
     lines.join("\n")
 }
@@ -50,57 +51,85 @@ pub fn in_short(explanation: &Explanation) -> String {
 /// What is said of a change.
 pub fn switched(switched: &Switched) -> String {
     let Switched { at_seconds, from, to, reason, .. } = switched;
-    format!("Switched at {}: {} to {}: {reason}", words::duration(*at_seconds), name(from), name(to))
+    format!("Switched at {}: {} to {}: {reason}", words::duration(*at_seconds), from.name(), to.name())
 }
 
-/// `cocoa on 4 workers, 4 passes a round`.
-fn name(way: &Way) -> String {
-    if way.passes == 1.0 { way.name() } else { format!("{}, {} passes a round", way.name(), way.passes) }
+/// A plan of one stage in a line, of several in numbered lines.
+pub fn in_stages(plan: &Candidate) -> String {
+    let [only] = plan.stages.as_slice() else {
+        let lines = plan
+            .stages
+            .iter()
+            .enumerate()
+            .map(|(at, stage)| format!("\n          {}. {}", at + 1, in_figures(stage)));
+        return format!("{}{}", predicted(plan), lines.collect::<String>());
+    };
+    let rounds = length(only).map(|length| format!(", {length}")).unwrap_or_default();
+    format!("{}\n          {}{rounds}", only.configuration.name(), predicted(plan))
 }
 
-fn path(explanation: &Explanation, plan: &Candidate) -> String {
-    let legs: Vec<String> = explanation
-        .path
-        .iter()
-        .map(|Leg { way, until_error }| format!("{} to {}", name(way), words::percent(*until_error)))
-        .collect();
-    if legs.is_empty() { plan_name(plan) } else { legs.join(", then ") }
+/// `l-bfgs on 8 workers to error 1e-2, then newton on 8 workers to error 1e-4`.
+fn stages(plan: &Candidate) -> String {
+    let name = |stage: &Stage| match (plan.stages.len(), stage.until_error) {
+        (2.., Some(error)) => format!("{} to error {}", stage.configuration.name(), words::error(error)),
+        _ => stage.configuration.name(),
+    };
+    plan.stages.iter().map(name).collect::<Vec<_>>().join(", then ")
 }
 
-fn plan_name(plan: &Candidate) -> String {
-    let steps = plan.local_steps.map(|steps| format!(", {} local steps a round", words::count(steps)));
-    format!("{}{}", plan.name(), steps.unwrap_or_default())
+fn in_figures(stage: &Stage) -> String {
+    let mut parts = vec![stage.configuration.name()];
+    parts.extend(stage.until_error.map(|error| format!("to error {}", words::error(error))));
+    parts.extend(length(stage));
+    parts.extend(
+        stage.seconds.as_ref().map(|seconds| format!("time {}", written(Some(seconds), words::duration))),
+    );
+    parts.extend(stage.cost.map(|cost| format!("cost {cost:.4}")));
+    parts.join(", ")
 }
 
-fn looks(data: &DatasetSummary, glance: &Glance) -> String {
-    let kind = if glance.is_dense() { "dense" } else { "sparse" };
+/// `12 rounds (8 to 20)`.
+fn length(stage: &Stage) -> Option<String> {
+    let unit = match stage.unit {
+        Unit::Rounds => "rounds",
+        Unit::Passes => "passes",
+    };
+    let Estimate { low, mean, high } = stage.rounds.as_ref()?;
+    let [low, mean, high] = [low, mean, high].map(|count| words::rough_count(*count));
+    Some(format!("{mean} {unit} ({low} to {high})"))
+}
+
+fn described(data: &DatasetSummary, profile: &Profile) -> String {
+    let kind = if profile.data.is_dense() { "dense" } else { "sparse" };
     format!(
-        "{} rows, {}, {kind} ({} of values are not zero), rows of length {:.2}, the rarer class {}",
-        words::count(glance.rows),
+        "{} rows, {}, {kind} ({} of values are not zero), rows of length {:.2}, effective dimension {:.0}",
+        words::count(profile.data.rows),
         words::features(data),
-        words::percent(glance.density()),
-        glance.mean_squared_norm.sqrt(),
-        words::percent(glance.rare_share),
+        words::percent(profile.data.density()),
+        profile.data.mean_squared_norm.sqrt(),
+        profile.data.effective_dimension(profile.lambda),
     )
 }
 
-fn goal(asked: &Requirement) -> String {
-    let error = |error| format!("a relative error of {error:e}");
-    let mut parts = vec![asked.error.map_or("the smallest error".to_owned(), error)];
-    parts.extend(asked.within.map(|within| format!("within {}", words::duration(within))));
-    parts.extend(asked.budget.map(|budget| format!("for at most {budget}")));
-    if asked.cheapest {
+fn goal(goal: &Goal) -> String {
+    let error = |error| format!("a relative error of {}", words::error(error));
+    let mut parts = vec![goal.error.map_or("the smallest error".to_owned(), error)];
+    parts.extend(
+        goal.within.map(|within| format!("within {}, with a probability of 90 %", words::duration(within))),
+    );
+    parts.extend(goal.budget.map(|budget| format!("for at most {budget}")));
+    if goal.cheapest {
         parts.push("as cheap as possible".to_owned());
-    } else if asked.error.is_some() {
+    } else if goal.error.is_some() {
         parts.push("as fast as possible".to_owned());
     }
-    if let hemingway::Risk::Quantile(share) = asked.risk {
+    if let hemingway::Risk::Quantile(share) = goal.risk {
         parts.push(format!("in {} of cases", words::percent(share)));
     }
     parts.join(", ")
 }
 
-fn memory(explanation: &Explanation) -> String {
+fn based_on(explanation: &Explanation) -> String {
     let mut parts = Vec::new();
     if explanation.pilots > 0 {
         let spent = words::duration(explanation.overhead_seconds);
@@ -115,30 +144,54 @@ fn memory(explanation: &Explanation) -> String {
             })
             .collect();
         if !names.is_empty() {
-            parts.push(format!("{what} of {}", names.join(", ")));
+            parts.push(format!("{what} of {}: {}", words::counted(names.len(), "run"), names.join(", ")));
         }
     }
+    if parts.is_empty() {
+        parts.push(
+            "the prior only; a run of this problem in the store, or --pilots, would narrow the intervals"
+                .to_owned(),
+        );
+    }
+    if !explanation.unmeasured.is_empty() {
+        parts.push(format!(
+            "never measured, so only their family is known: {}",
+            explanation.unmeasured.join(", ")
+        ));
+    }
     parts.extend(explanation.dropped.iter().map(|dropped| format!("not {dropped}")));
-    if parts.is_empty() { "no earlier run of this problem".to_owned() } else { parts.join("; ") }
+    parts.join("; ")
 }
 
-fn promised(plan: &Candidate) -> String {
-    let [_, _, rounds, time, error, price] =
-        <[String; 6]>::try_from(row(plan)).unwrap_or_else(|_| Default::default());
-    let named = [("time", time), ("rounds", rounds), ("error", error), ("price", price)];
-    let parts = named.into_iter().filter(|(_, figure)| !figure.is_empty());
-    parts.map(|(name, figure)| format!("{name} {figure}")).collect::<Vec<_>>().join(", ")
+fn predicted(plan: &Candidate) -> String {
+    let time =
+        plan.seconds.as_ref().map(|seconds| format!("time {}", written(Some(seconds), words::duration)));
+    let error = plan.error.as_ref().map(|error| format!("error {}", written(Some(error), words::error)));
+    let cost = plan.cost.map(|cost| format!("cost {cost:.4}"));
+    [time, error, cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn row(way: &Candidate) -> Vec<String> {
+fn row(candidate: &Candidate) -> Vec<String> {
+    let first = candidate.first();
+    let passes = if first.passes == 1.0 { String::new() } else { format!(", {} passes", first.passes) };
     vec![
-        way.local_steps.map_or(way.algorithm.clone(), |steps| format!("{} H={steps}", way.algorithm)),
-        words::count(way.workers),
-        written(way.rounds.as_ref(), |rounds| words::count(rounds.round() as usize)),
-        written(way.seconds.as_ref(), words::duration),
-        written(way.error.as_ref(), words::percent),
-        way.price.map_or_else(String::new, |price| format!("{price:.4}")),
+        format!("{}{passes}", first.algorithm),
+        words::count(first.workers),
+        candidate.stages.first().and_then(length).unwrap_or_default(),
+        written(candidate.seconds.as_ref(), words::duration),
+        written(candidate.error.as_ref(), words::error),
+        candidate.cost.map_or_else(String::new, |cost| format!("{cost:.4}")),
     ]
+}
+
+/// A table without its empty columns.
+fn filled(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let used: Vec<usize> =
+        (0..header.len()).filter(|&column| rows.iter().any(|row| !row[column].is_empty())).collect();
+    let header: Vec<&str> = used.iter().map(|&column| header[column]).collect();
+    let kept =
+        |row: &Vec<String>| -> Vec<String> { used.iter().map(|&column| row[column].clone()).collect() };
+    output::table(&header, rows.iter().map(kept))
 }
 
 /// `12 s (8 to 20)`.

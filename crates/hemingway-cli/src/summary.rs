@@ -80,7 +80,7 @@ fn time(report: &TrainReport) -> String {
     let clock = if report.engine == "simulated" { "simulated" } else { "training" };
     let rounds = words::counted(report.rounds as usize, "round");
     format!(
-        "{} {clock} in {rounds}; waited {} for loading, {} for the model",
+        "{} {clock} in {rounds}; load {}, train and score {}",
         words::duration(report.seconds),
         words::duration(report.load_seconds),
         words::duration(report.wall_seconds)
@@ -92,17 +92,12 @@ fn predicted(report: &TrainReport) -> Option<String> {
     let plan = report.plan.as_ref()?;
     let time = plan.seconds.as_ref().filter(|_| plan.error.is_none()).map(|seconds| {
         let ratio = report.seconds / seconds.mean;
-        format!("{}, {ratio:.2} times that", plan::written(Some(seconds), words::duration))
+        format!("{}; actual / predicted = {ratio:.2}", plan::written(Some(seconds), words::duration))
     });
-    let error = plan
-        .error
-        .as_ref()
-        .map(|error| format!("an error of {}", plan::written(Some(error), words::percent)));
-    let rounds = plan.rounds.as_ref().map(|rounds| {
-        format!("{} rounds", plan::written(Some(rounds), |rounds| words::count(rounds.round() as usize)))
-    });
+    let error =
+        plan.error.as_ref().map(|error| format!("error {}", plan::written(Some(error), words::error)));
     let overhead = format!("planning and switching took {}", words::duration(report.overhead_seconds));
-    Some([time, error, rounds, Some(overhead)].into_iter().flatten().collect::<Vec<_>>().join("; "))
+    Some([time, error, Some(overhead)].into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
 fn switched(report: &TrainReport) -> Option<String> {

@@ -49,6 +49,25 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A relative error as it is asked for: `1e-4`.
+pub fn error(error: f64) -> String {
+    let exponent = if error > 0.0 { error.log10().floor() } else { 0.0 };
+    let first = error / 10f64.powf(exponent);
+    match error {
+        e if e <= 0.0 || !e.is_finite() => e.to_string(),
+        e if e >= 0.1 => format!("{e:.2}"),
+        _ if (first - first.round()).abs() < 0.005 => format!("{first:.0}e{exponent:.0}"),
+        _ => format!("{first:.1}e{exponent:.0}"),
+    }
+}
+
+/// A count that is only predicted: two digits of it.
+pub fn rough_count(value: f64) -> String {
+    let size = 10f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
+    let rounded = (value / size).round() * size;
+    if rounded < 1e7 { count(rounded as usize) } else { format!("{rounded:.0e}") }
+}
+
 /// A length of time with the unit that suits it.
 pub fn duration(seconds: f64) -> String {
     // Rounded first, so that there are no 60 seconds in a minute.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use hemingway_data::{LoadOptions, MemoryLimit, Part, Transform, load_part};
 use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, Event, Extent, Footprint, HandOver, Job, Local, Look, Model, Quality, Run, Sight, Start,
+    Checkpoint, DataProfile, Event, Extent, Footprint, HandOver, Job, Local, Model, Quality, Run, Start,
     Transport, Worker, data_bytes, drive, predict,
 };
 
@@ -156,8 +156,6 @@ struct Outcome {
 
 /// For so many places among workers a rank keeps its rows.
 const KEPT: usize = 2;
-/// So many rows are looked at, by all ranks together.
-const ROWS_TO_LOOK_AT: usize = 512;
 
 impl Share<'_> {
     /// One stage on this rank, on the rows that were loaded last.
@@ -254,7 +252,7 @@ impl Share<'_> {
         transform.apply(&mut part.dataset);
         let transform_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let look = self.job.workers.map(|_| look(active, &part));
+        let profile = self.job.workers.map(|_| profile(active, &part));
         let loaded = Loaded {
             rows: part.total_rows,
             features: part.dataset.features.count,
@@ -266,8 +264,8 @@ impl Share<'_> {
             transform,
             load_seconds,
             transform_seconds,
-            look,
-            look_seconds: begin.elapsed().as_secs_f64(),
+            profile,
+            profile_seconds: begin.elapsed().as_secs_f64(),
         };
         say(active.rank(), &Message::Loaded(loaded))?;
         Ok(part)
@@ -300,11 +298,8 @@ impl Share<'_> {
 }
 
 /// What the ranks see of the data together.
-fn look(active: &Communicator, part: &Part) -> Look {
-    let mut sight = Sight::of_part(&part.dataset, part.first_row, part.total_rows, ROWS_TO_LOOK_AT);
-    active.sum(&mut sight.sums);
-    sight.largest = active.gather_numbers(sight.largest).into_iter().fold(0.0, f64::max);
-    sight.look(part.total_rows, ROWS_TO_LOOK_AT)
+fn profile(active: &Communicator, part: &Part) -> DataProfile {
+    DataProfile::of_part(&part.dataset, part.first_row, part.total_rows, &mut |sums| active.sum(sums))
 }
 
 fn tell(event: Event) -> anyhow::Result<()> {

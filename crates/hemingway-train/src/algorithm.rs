@@ -25,9 +25,6 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
         self.starts_from_duals()
     }
 
-    /// Its hyperparameters, as stored with a run.
-    fn parameters(&self) -> Parameters;
-
     /// Sets up one worker. `saved` is what this worker's solver saved at a checkpoint; empty where another solver's dual
     /// point is handed over, whose weights then need not be computed again.
     fn start(

@@ -8,7 +8,7 @@ use hemingway_data::{Dataset, MemoryLimit, size};
 
 use crate::algorithms::Entry;
 use crate::engines::STACK_BYTES;
-use crate::{Error, Loss, Parameters, Problem, catalogue};
+use crate::{Error, Loss, Parameters, Problem, entry};
 
 /// Vectors of 64-bit numbers that one worker holds at once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -110,7 +110,7 @@ impl Footprint {
     }
 
     fn of(algorithm: &str, given: &Parameters, problem: &Problem, extent: Extent, here: f64) -> Footprint {
-        let Some(entry) = catalogue().iter().find(|entry| entry.name == algorithm) else {
+        let Some(entry) = entry(algorithm) else {
             return Footprint { vectors: 0, scoring: 0, threads: 0 };
         };
         let (workers, vectors) = (extent.workers.max(1) as f64, &entry.vectors);

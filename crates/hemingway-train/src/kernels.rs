@@ -23,10 +23,6 @@ pub trait Rows: Copy + Send + Sync {
     fn length(self, row: usize) -> usize;
     /// Stored values in this range of rows.
     fn stored(self, rows: std::ops::Range<usize>) -> usize;
-    /// Bytes per stored value.
-    const BYTES: f64;
-    /// A multiplication and an addition, in units of what they cost on sparse data.
-    const FLOPS: f64;
 }
 
 /// Compressed rows.
@@ -60,9 +56,6 @@ fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
 }
 
 impl Rows for SparseRows<'_> {
-    const BYTES: f64 = 8.0;
-    const FLOPS: f64 = 2.0;
-
     #[inline(always)]
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64 {
         let range = self.range(row);
@@ -157,9 +150,6 @@ impl<'a> SparseRows<'a> {
 }
 
 impl Rows for DenseRows<'_> {
-    const BYTES: f64 = 4.0;
-    const FLOPS: f64 = 0.5;
-
     #[inline(always)]
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64 {
         let values = self.row(row);

@@ -4,6 +4,7 @@ mod algorithm;
 mod algorithms;
 mod certificate;
 mod checkpoint;
+mod cost;
 mod drive;
 mod elementary;
 mod engines;
@@ -15,13 +16,14 @@ mod job;
 #[doc(hidden)]
 pub mod kernels;
 mod local;
-mod look;
 #[doc(hidden)]
 pub mod loss;
+mod meter;
 mod model;
 mod outlook;
 mod predict;
 mod problem;
+mod profile;
 pub mod protocol;
 mod quality;
 mod recent;
@@ -39,10 +41,12 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    Cocoa, CocoaPlus, Entry, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton, algorithm, catalogue,
+    Cocoa, CocoaPlus, Entry, Family, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton, TakeOver,
+    algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
+pub use cost::{Phase, Share};
 pub use drive::drive;
 #[doc(hidden)]
 pub use engines::Meeting;
@@ -54,11 +58,12 @@ pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
-pub use look::{Look, Sight};
 pub use loss::{LOSSES, Loss};
+pub use meter::Meter;
 pub use model::Model;
 pub use predict::predict;
 pub use problem::Problem;
+pub use profile::{DataProfile, PROFILED_ROWS};
 pub use quality::Quality;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;

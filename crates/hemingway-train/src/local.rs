@@ -6,7 +6,7 @@ use hemingway_data::{Dataset, Fingerprint, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{BLOCK, Shape, Tally, with_loss};
-use crate::{Problem, Work};
+use crate::{Meter, Problem, Work};
 
 /// The rows of one worker. Rows are numbered from 0 here; `first_row` is the global number of the first.
 pub struct Local<'a> {
@@ -21,6 +21,7 @@ pub struct Local<'a> {
     matrix: &'a Matrix,
     targets: &'a [f32],
     range: Range<usize>,
+    meter: Meter,
     work: Work,
     total_work: Work,
 }
@@ -52,6 +53,7 @@ impl<'a> Local<'a> {
             matrix,
             targets: &targets[range.clone()],
             range,
+            meter: Meter::of(matrix, problem.loss),
             work: Work::default(),
             total_work: Work::default(),
         }
@@ -89,18 +91,22 @@ impl<'a> Local<'a> {
 
     /// Adds to the meter: `values` stored values were read and each used for a multiplication and an addition.
     pub(crate) fn meter(&mut self, values: f64) {
-        let Work { flops, bytes } = self.cost_per_value();
-        self.work += Work { flops: values * flops, bytes: values * bytes };
+        self.work += self.meter.values(values);
     }
 
     /// Adds to the meter: `rows` rows were visited one after the other, with a loss in between.
     pub(crate) fn meter_visits(&mut self, rows: f64) {
-        self.meter_flops(rows * (VISIT_FLOPS + VISIT_LOSSES * self.problem.loss.flops()));
+        self.work += self.meter.visits(rows);
     }
 
     /// Adds to the meter: the loss was evaluated `rows` times in vectorised loops.
     pub(crate) fn meter_losses(&mut self, rows: f64) {
-        self.meter_flops(rows * self.problem.loss.flops());
+        self.work += self.meter.losses(rows);
+    }
+
+    /// Adds to the meter: `rows` rows were looked at in a plain pass.
+    fn meter_rows(&mut self, rows: usize) {
+        self.work += self.meter.rows(rows as f64);
     }
 
     pub(crate) fn take_work(&mut self) -> Work {
@@ -108,22 +114,10 @@ impl<'a> Local<'a> {
         std::mem::take(&mut self.work)
     }
 
-    /// A stored value read and used once. Weights that sparse rows pick from a long vector are not in the first cache.
-    fn cost_per_value(&self) -> Work {
-        let (bytes, flops) = with_rows!(self.matrix, kind => cost_per_value(kind));
-        let far = match self.matrix {
-            Matrix::Sparse(_) => (self.features() as f64 / NEAR_WEIGHTS).max(1.0).log2(),
-            Matrix::Dense(_) => 0.0,
-        };
-        Work { flops: flops * (1.0 + FAR_WEIGHTS * far), bytes }
-    }
-
     /// What one pass of predictions and losses will be metered as.
     pub(crate) fn cost_of_a_pass(&self) -> Work {
-        let Work { flops, bytes } = self.cost_per_value();
         let (values, rows) = (self.stored() as f64, self.rows() as f64);
-        let per_row = ROW_FLOPS + 3.0 * self.problem.loss.flops();
-        Work { flops: values * flops + rows * per_row, bytes: values * bytes }
+        self.meter.values(values) + self.meter.rows(rows) + self.meter.losses(3.0 * rows)
     }
 
     /// All work since the run began.
@@ -155,7 +149,7 @@ impl<'a> Local<'a> {
         let range = self.range.clone();
         with_rows!(self.matrix, rows => fastest(Predict { rows, range, weights, bias, predictions }));
         self.meter(self.stored() as f64);
-        self.meter_flops(ROW_FLOPS * self.rows() as f64);
+        self.meter_rows(self.rows());
     }
 
     /// into += Σ scale_i x_i (and Σ scale_i for a bias).
@@ -186,7 +180,7 @@ impl<'a> Local<'a> {
         with_rows!(self.matrix, rows => fastest(Combine { rows, range, scales, into }));
         let used = scales.iter().filter(|scale| **scale != 0.0).count() as f64 / scales.len().max(1) as f64;
         self.meter(self.stored() as f64 * used);
-        self.meter_flops(ROW_FLOPS * self.rows() as f64);
+        self.meter_rows(self.rows());
     }
 
     /// into += Σ x_i², feature by feature (and the number of rows for a bias).
@@ -446,21 +440,6 @@ impl<'a> Local<'a> {
         let targets = self.targets;
         with_loss!(self.problem.loss, loss => fastest(Conjugate { loss, duals, scale, targets }))
     }
-}
-
-/// This many weights are in the first cache,
-const NEAR_WEIGHTS: f64 = 4096.0;
-/// and each doubling of their number makes a value cost this share more.
-const FAR_WEIGHTS: f64 = 0.28;
-/// What looking at one row costs in a plain pass, in operations on sparse data in cache,
-const ROW_FLOPS: f64 = 30.0;
-/// and when a step is taken in between, which waits for itself.
-const VISIT_FLOPS: f64 = 80.0;
-/// A step evaluates the loss about so many times, and not in a vectorised loop.
-const VISIT_LOSSES: f64 = 8.0;
-
-fn cost_per_value<R: Rows>(_: R) -> (f64, f64) {
-    (R::BYTES, R::FLOPS)
 }
 
 /// (λ/2)‖w‖² without the bias.

@@ -13,7 +13,7 @@ use hemingway_data::{Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Jitter, Look, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work,
+    DataProfile, Jitter, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work,
 };
 
 /// The version of this protocol. Programs that speak another one are refused.
@@ -162,10 +162,10 @@ pub struct Loaded {
     pub transform_seconds: f64,
     /// What it is like, in a job without stages.
     #[serde(default)]
-    pub look: Option<Look>,
-    /// Looking at it.
+    pub profile: Option<DataProfile>,
+    /// Making that profile.
     #[serde(default)]
-    pub look_seconds: f64,
+    pub profile_seconds: f64,
 }
 
 /// What whoever asked may say while the engine runs. All but [`Command::Stop`] are for jobs without stages.

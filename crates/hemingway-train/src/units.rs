@@ -22,3 +22,25 @@ impl std::ops::AddAssign for Work {
         self.bytes += other.bytes;
     }
 }
+
+impl Work {
+    /// Operations on numbers in cache.
+    pub fn flops(flops: f64) -> Work {
+        Work { flops, bytes: 0.0 }
+    }
+}
+
+impl std::ops::Add for Work {
+    type Output = Work;
+    fn add(mut self, other: Work) -> Work {
+        self += other;
+        self
+    }
+}
+
+impl std::ops::Mul<Work> for f64 {
+    type Output = Work;
+    fn mul(self, work: Work) -> Work {
+        Work { flops: self * work.flops, bytes: self * work.bytes }
+    }
+}

@@ -5,9 +5,8 @@ mod trial;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
-    Algorithm, Cluster, Collective, Engine, Error, Job, Loss, Machine, MachineType, Model, Network,
-    Parameters, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
-    catalogue, engines,
+    Algorithm, Cluster, Collective, Engine, Error, Job, Loss, Machine, MachineType, Model, Network, Problem,
+    Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker, catalogue, engines,
 };
 use trial::{Outcome, Recipe, Trial, simulated, within_seconds};
 
@@ -235,10 +234,6 @@ struct DrillSolver {
 impl Algorithm for Drill {
     fn name(&self) -> &'static str {
         "drill"
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::default()
     }
 
     fn start(&self, worker: &mut Worker, _: &Model, _: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {

@@ -8,8 +8,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use hemingway_train::{
-    Algorithm, Engine, Error, Event, Job, Loss, Model, Parameters, Scoring, Seconds, Solver, Start, Stop,
-    StopRules, Threads, Worker, catalogue,
+    Algorithm, Engine, Error, Event, Job, Loss, Model, Scoring, Seconds, Solver, Start, Stop, StopRules,
+    Threads, Worker, catalogue,
 };
 use trial::{Recipe, Trial, simulated, within_seconds};
 
@@ -96,10 +96,6 @@ struct Dawdling {
 impl Algorithm for Dawdler {
     fn name(&self) -> &'static str {
         "dawdler"
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::default()
     }
 
     fn start(&self, worker: &mut Worker, _: &Model, _: Option<&[f64]>) -> Result<Box<dyn Solver>, Error> {

@@ -13,7 +13,7 @@
 //!   duals make the certificate cheap;
 //! - no algorithm, several workers: `cocoa-plus`, which adds the workers' updates where `cocoa` averages them.
 
-use hemingway_plan::Way;
+use hemingway_plan::Configuration;
 use hemingway_train::protocol::Stage;
 use hemingway_train::{Cluster, Parameters, Scoring, StopRules};
 use serde::{Deserialize, Serialize};
@@ -50,40 +50,40 @@ pub struct Choice {
     pub scoring: Scoring,
     /// Why.
     pub reason: String,
-    /// How the run came from the way that it began with to the present one.
+    /// How the run came from the configuration that it began with to the present one.
     #[serde(default)]
     pub switches: Vec<Switched>,
     /// The plan with its reasons, where something was left open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::older::or_default")]
     pub explanation: Option<Explanation>,
 }
 
 impl Choice {
-    /// The way that is gone now, on data of so many rows.
-    pub fn way(&self, rows: usize) -> Way {
+    /// The present configuration, on data of so many rows.
+    pub fn configuration(&self, rows: usize) -> Configuration {
         let (algorithm, workers) = (self.algorithm.clone(), self.workers);
         let share = (rows as f64 / workers.max(1) as f64).ceil().max(1.0);
         let passes = self.parameters.local_steps.map_or(1.0, |steps| steps as f64 / share);
-        Way { algorithm, workers, passes }
+        Configuration { algorithm, workers, passes }
     }
 
-    /// The present way as ranks are told it.
+    /// The present configuration as ranks are told it.
     pub(crate) fn stage(&self, stop: StopRules) -> Stage {
         let (algorithm, parameters, workers) = (self.algorithm.clone(), self.parameters, self.workers);
         Stage { algorithm, parameters, workers, stop }
     }
 
-    /// The way that was gone in a round.
-    pub(crate) fn way_at(&self, round: u64, rows: usize) -> Way {
-        // A switch at round r leaves rounds up to r to the way before.
+    /// The configuration of a round.
+    pub(crate) fn configuration_at(&self, round: u64, rows: usize) -> Configuration {
+        // A switch at round r leaves rounds up to r to the configuration before.
         let later = self.switches.iter().find(|switch| round <= switch.at_round);
-        later.map_or_else(|| self.way(rows), |switch| switch.from.clone())
+        later.map_or_else(|| self.configuration(rows), |switch| switch.from.clone())
     }
 
-    /// Goes this way on data of so many rows, with the hyperparameters that the user gave.
-    pub(crate) fn go(&mut self, way: &Way, rows: usize, given: Parameters) {
-        (self.algorithm, self.workers, self.parameters) = (way.algorithm.clone(), way.workers, given);
-        self.parameters.local_steps = way.local_steps(rows).or(given.local_steps);
+    /// Changes to a configuration on data of so many rows, with the hyperparameters that the user gave.
+    pub(crate) fn use_configuration(&mut self, to: &Configuration, rows: usize, given: Parameters) {
+        (self.algorithm, self.workers, self.parameters) = (to.algorithm.clone(), to.workers, given);
+        self.parameters.local_steps = to.local_steps(rows).or(given.local_steps);
     }
 }
 

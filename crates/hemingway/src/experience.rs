@@ -80,7 +80,7 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
 fn as_begun(mut run: StoredRun, points: &mut Vec<Point>) -> StoredRun {
     if let Some(first) = std::mem::take(&mut run.choice.switches).into_iter().next() {
         points.retain(|point| point.round <= first.at_round);
-        run.choice.go(&first.from, run.dataset.rows, run.request.parameters);
+        run.choice.use_configuration(&first.from, run.dataset.rows, run.request.parameters);
     }
     run
 }

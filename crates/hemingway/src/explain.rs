@@ -1,18 +1,17 @@
-//! EXPLAIN: which way to train does what is asked, and why; trains nothing.
+//! EXPLAIN: which plan does what is asked, and why; trains nothing.
 //!
-//! The plan is the one that `train` would make: from one look at the data and what the store remembers. Those who want
+//! The plan is the one that `train` would make: from a profile of the data and the runs in the store. Those who want
 //! to know more before they begin ask for pilots: short runs of every algorithm that is left, on the fewest workers, the
 //! most and a number between. They stay in the store, so the next question about this problem, and `train` itself, know
 //! what they showed.
 
 use std::collections::BTreeSet;
 
-use hemingway_plan::prior;
 use hemingway_train::StopRules;
 
 use crate::default_choice::USUAL_ERROR;
-use crate::planning::Situation;
-use crate::prepare::glance;
+use crate::inputs::PlanInputs;
+use crate::prepare::profile;
 use crate::session::measure_if_needed;
 use crate::{
     Error, Experiment, Explanation, MeasureRequest, MeasureWatch, Measured, Measuring, Place, Progress,
@@ -47,33 +46,30 @@ pub fn explain(
     let mut choice = choose(&base)?;
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
-    let (data, glance, room) = glance(&base)?;
-    let situation = |store| Situation {
+    let (data, profile, room) = profile(&base)?;
+    let inputs = |store| PlanInputs {
         request: &base,
         choice: &choice,
         data: &data,
-        glance: glance.clone(),
+        profile: profile.clone(),
         store,
         workers: request.workers.as_deref(),
         algorithms: request.algorithms.as_deref(),
-        read: None,
+        reading: None,
         room: Some(room),
     };
-    let mut planning = situation(store.as_ref()).plan()?;
+    let mut planning = inputs(store.as_ref()).plan()?;
     let warnings = store.as_ref().map_or_else(Vec::new, Store::warnings);
     warnings.iter().for_each(|warning| (watch.observe)(Measuring::Run(Progress::Noticed(warning))));
     if request.pilots {
         let candidates = planning.explanation.decision.alternatives.iter();
         let candidates = candidates.chain(&planning.explanation.decision.plan);
-        let algorithms: BTreeSet<&str> = candidates.clone().map(|way| way.algorithm.as_str()).collect();
-        let error = planning.explanation.asked.error;
-        let suited =
-            |name: &&str| prior::unsuited(&glance, name, error).is_none() || request.algorithms.is_some();
-        let algorithms: Vec<String> = algorithms.into_iter().filter(suited).map(str::to_owned).collect();
-        let workers: BTreeSet<usize> = candidates.map(|way| way.workers).collect();
+        let algorithms: BTreeSet<&str> = candidates.clone().map(|of| of.first().algorithm.as_str()).collect();
+        let algorithms: Vec<String> = algorithms.into_iter().map(str::to_owned).collect();
+        let workers: BTreeSet<usize> = candidates.map(|of| of.first().workers).collect();
         let pilots = pilots(&base, &algorithms, &few(&workers), place, watch)?;
         let overhead = planning.explanation.overhead_seconds;
-        planning = situation(Store::open_if_there(place)?.as_ref()).plan()?;
+        planning = inputs(Store::open_if_there(place)?.as_ref()).plan()?;
         let took = pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum::<f64>();
         planning.explanation.pilots = pilots.len();
         planning.explanation.overhead_seconds += overhead + took;

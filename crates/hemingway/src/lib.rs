@@ -28,9 +28,9 @@
 //! This crate is the only one that touches the database, and it prints nothing: whoever calls it watches through
 //! [`Watch`].
 
+mod adaptive;
 mod calibrate;
 mod closer;
-mod course;
 mod default_choice;
 mod design;
 mod error;
@@ -38,12 +38,13 @@ mod experience;
 mod explain;
 mod fit;
 mod foreign;
+mod history;
+mod inputs;
 mod measure;
-mod memory;
 mod model_file;
+mod older;
 mod owner;
 mod place;
-mod planning;
 mod plot;
 mod predict;
 mod prepare;
@@ -59,9 +60,9 @@ mod target;
 mod tune;
 mod units;
 
+pub use adaptive::Switched;
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
-pub use course::Switched;
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;
@@ -69,12 +70,12 @@ pub use experience::{Common, Family, families};
 pub use explain::{ExplainRequest, explain};
 pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
+pub use history::Reused;
+pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use memory::Reused;
 pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use place::{Place, check_writable};
-pub use planning::Explanation;
 pub use predict::{Predictions, predict};
 pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
@@ -93,8 +94,8 @@ pub use units::parse_seconds;
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{
-    Candidate, ConvergenceModel, Decision, Estimate, Glance, Leg, Query, Rejected, Requirement, Risk,
-    SystemModel, Way,
+    Candidate, Configuration, ConvergenceModel, Decision, Estimate, Goal, Profile, Query, Rejected, Risk,
+    Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

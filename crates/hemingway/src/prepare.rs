@@ -6,12 +6,12 @@ use hemingway_data::{
     Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit, Transform, load,
     load_counting,
 };
-use hemingway_plan::Glance;
+use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
 use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
-use crate::planning::look_at;
+use crate::inputs::profile_of;
 use crate::ranks::{Ranks, Setup};
 use crate::room::{Room, limit};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
@@ -64,18 +64,17 @@ pub(crate) enum Means {
 }
 
 impl Means {
-    /// What one look at the data shows, and how long looking took; nothing if nobody looked.
-    pub(crate) fn glance(&self, ready: &Ready) -> Option<(Glance, f64)> {
+    /// What the problem is like, and how long it took to find out; nothing if nobody did.
+    pub(crate) fn profile(&self, ready: &Ready) -> Option<(Profile, f64)> {
         match self {
             Means::Here { data, .. } => {
                 let begun = Instant::now();
-                let glance = look_at(data, &ready.summary, &ready.problem);
-                Some((glance, begun.elapsed().as_secs_f64()))
+                let profile = profile_of(data, &ready.problem);
+                Some((profile, begun.elapsed().as_secs_f64()))
             }
             Means::Ranks { started, .. } => {
-                let size = [ready.summary.rows, ready.summary.columns(), ready.summary.nonzeros];
-                let glance = Glance::seen(started.loaded.look.as_ref()?, size, &ready.problem);
-                Some((glance, started.loaded.look_seconds))
+                let profile = Profile::new(started.loaded.profile.clone()?, &ready.problem);
+                Some((profile, started.loaded.profile_seconds))
             }
         }
     }
@@ -115,16 +114,16 @@ pub(crate) fn prepare(
     }
 }
 
-/// What one look at the data of a request shows.
-pub(crate) fn glance(request: &TrainRequest) -> Result<(DatasetSummary, Glance, Room), Error> {
+/// What the problem of a request is like.
+pub(crate) fn profile(request: &TrainRequest) -> Result<(DatasetSummary, Profile, Room), Error> {
     request.check_labels()?;
     let problem = problem(request)?;
     let limit = limit(request);
     let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
     Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
     let summary = DatasetSummary::of(&data);
-    let glance = look_at(&data, &summary, &problem);
-    Ok((summary, glance, Room::here(limit, [&data])))
+    let profile = profile_of(&data, &problem);
+    Ok((summary, profile, Room::here(limit, [&data])))
 }
 
 /// What the data of a request contains now, read for this alone.

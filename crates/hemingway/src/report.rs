@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hemingway_data::{Dataset, Fingerprint, Labels};
-use hemingway_plan::{Candidate, Leg, Rejected};
+use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
@@ -71,17 +71,14 @@ pub struct TrainReport {
     /// What of the run is not in the store, and why; absent if all is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// How the run came from the way that it began with to the present one.
+    /// How the run came from the configuration that it began with to the present one.
     #[serde(default)]
     pub switches: Vec<Switched>,
-    /// The plan, with the figures of its whole path; none if nothing was left open.
-    #[serde(default)]
+    /// The plan with its stages; none if nothing was left open, or if an older version made it.
+    #[serde(default, deserialize_with = "crate::older::or_default")]
     pub plan: Option<Candidate>,
-    /// The ways in sequence, where the plan foresees more than one.
-    #[serde(default)]
-    pub path: Vec<Leg>,
-    /// The other ways that could do what is asked, the best first.
-    #[serde(default)]
+    /// The other candidates that could do what is asked, the best first.
+    #[serde(default, deserialize_with = "crate::older::or_default")]
     pub alternatives: Vec<Candidate>,
     /// Those that could not, and why.
     #[serde(default)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hemingway_plan::{Requirement, Risk};
+use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ pub struct PlanningRequest {
     pub risk: Risk,
     /// The most workers to use.
     pub max_workers: Option<usize>,
-    /// Whether the run may go on another way once it shows that this is better.
+    /// Whether the run may change its configuration once another one is predicted to be better.
     pub adapt: bool,
     /// The share of the time left that a switch has to gain.
     pub hysteresis: f64,
@@ -77,7 +77,7 @@ impl Default for PlanningRequest {
             risk: Risk::Expected,
             max_workers: None,
             adapt: true,
-            hysteresis: 0.05,
+            hysteresis: 0.3,
         }
     }
 }
@@ -227,16 +227,16 @@ impl TrainRequest {
 
     /// Whether the planner decides: something is left open, and there is a goal to plan by.
     pub(crate) fn is_planned(&self, stop: &StopRules) -> bool {
-        let asked = self.requirement(stop);
+        let asked = self.goal(stop);
         self.is_open() && (asked.error.is_some() || asked.within.is_some())
     }
 
     /// What is asked for, in the words of the planner.
-    pub(crate) fn requirement(&self, stop: &StopRules) -> Requirement {
+    pub(crate) fn goal(&self, stop: &StopRules) -> Goal {
         let PlanningRequest { budget, cheapest, risk, .. } = self.planning;
         // How far an objective is from the best one is not known before the run: some usual error stands in.
         let goal = stop.error.or(stop.objective.map(|_| crate::default_choice::USUAL_ERROR));
-        Requirement { error: goal, within: stop.within.map(|within| within.0), budget, cheapest, risk }
+        Goal { error: goal, within: stop.within.map(|within| within.0), budget, cheapest, risk }
     }
 
     /// Refuses goals and limits that cannot be meant.

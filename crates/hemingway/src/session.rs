@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hemingway_data::Dataset;
+use hemingway_plan::{Configuration, Planner, Score};
 use hemingway_train::protocol::Loaded;
 use hemingway_train::{
     Checkpoint, Cluster, Engine, Event, HandOver, Job, Machine, Point, Quality, Run, Seconds, Start, Stop,
     StopRules,
 };
 
-use crate::course::Course;
+use crate::adaptive::Adaptive;
 use crate::default_choice::{SIMULATED, choose};
-use crate::planning::{Planning, SMALLEST_ERROR, Situation};
+use crate::inputs::{PlanInputs, Planning, SMALLEST_ERROR};
 use crate::prepare::{Means, Ready, prepare};
 use crate::ranks::{Ranks, Said, Setup};
 use crate::store::Recorder;
@@ -46,7 +47,7 @@ pub enum Progress<'a> {
     Closable(Arc<Closer>),
     /// A round was scored.
     Point(&'a Point),
-    /// The run goes on another way.
+    /// The run changes its configuration.
     Switched(&'a Switched),
     /// Something the user should know.
     Noticed(&'a str),
@@ -81,7 +82,7 @@ pub(crate) fn train_for(
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, means) = prepare(&request, &choice, None)?;
-    let course = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
+    let adaptive = plan(&request, &mut choice, &ready, &means, store.as_ref())?;
     warn_of_damage(store.as_ref(), watch);
     ready.check_room(&choice)?;
     if let Some(explanation) = &choice.explanation {
@@ -93,7 +94,7 @@ pub(crate) fn train_for(
         store.save_calibration(&machine)?;
     }
     let run = store.create_run(&request, &choice, &ready.summary, purpose)?;
-    let task = Task::new(place, &store, &run, &request, choice, ready, course);
+    let task = Task::new(place, &store, &run, &request, choice, ready, adaptive);
     task.carry_out(means, None, watch)
 }
 
@@ -104,40 +105,49 @@ fn plan(
     ready: &Ready,
     means: &Means,
     store: Option<&Store>,
-) -> Result<Option<Course>, Error> {
+) -> Result<Option<Adaptive>, Error> {
     if !request.is_planned(&choice.stop) {
         return Ok(None);
     }
-    let Some((glance, looked)) = means.glance(ready) else { return Ok(None) };
-    let looked = if choice.engine == SIMULATED { 0.0 } else { looked };
+    let Some((profile, profiled)) = means.profile(ready) else { return Ok(None) };
     let workers = means.workers();
-    let situation = || Situation {
+    let inputs = PlanInputs {
         request,
         choice,
         data: &ready.summary,
-        glance: glance.clone(),
+        profile,
         store,
         workers: workers.as_deref(),
         algorithms: None,
-        read: means.read(),
+        reading: means.read(),
         room: ready.room,
     };
-    let mut planning = situation().plan()?;
-    planning.explanation.overhead_seconds += looked;
-    let adapt = may_adapt(request, choice);
-    let unlearnt = match &planning {
-        Planning { way: Some(way), memory, .. } if !memory.lessons.is_empty() => {
-            Some(situation().go_on(way)?)
-        }
-        _ => None,
-    };
-    choice.explanation = Some(planning.explanation.clone());
-    let course = Course::new(planning, unlearnt, adapt).map(|course| on_clock(course, choice));
-    if let Some(course) = &course {
-        choice.go(course.way(), ready.summary.rows, request.parameters);
+    let Planning { planner, mut explanation } = inputs.plan()?;
+    if choice.engine != SIMULATED {
+        explanation.overhead_seconds += profiled;
+    }
+    let adaptive = explanation.plan().map(|plan| follow(planner, plan.first().clone(), request, choice));
+    if let Some(plan) = explanation.plan() {
+        choice.use_configuration(plan.first(), ready.summary.rows, request.parameters);
         choice.reason = "planned".to_owned();
     }
-    Ok(course)
+    choice.explanation = Some(explanation);
+    Ok(adaptive)
+}
+
+/// Follows a run. How far an objective is from its goal, in errors, is not known while it runs; and where a goal cannot
+/// be reached, no other configuration reaches it either.
+fn follow(
+    planner: Planner,
+    configuration: Configuration,
+    request: &TrainRequest,
+    choice: &Choice,
+) -> Adaptive {
+    let StopRules { error, objective, .. } = choice.stop;
+    let adapt =
+        request.planning.adapt && objective.is_none() && error.is_none_or(|error| error >= SMALLEST_ERROR);
+    let open_end = request.goal(&choice.stop).error.is_none();
+    Adaptive::new(planner, configuration, adapt, open_end, choice.engine != SIMULATED)
 }
 
 /// Goes on with a run that was interrupted, or that should go further than it did.
@@ -151,11 +161,11 @@ pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) ->
         store.go_on(&run, &again.request, &again.choice, round)?;
         Ok(again)
     });
-    let Again { request, choice, ready, means, from, course } = again.inspect_err(|_| {
+    let Again { request, choice, ready, means, from, adaptive } = again.inspect_err(|_| {
         // If the store is what failed, this fails too, and the claim ends with this process.
         let _ = store.release_run(&run, &before);
     })?;
-    let task = Task::new(place, &store, &run, &request, choice, ready, course);
+    let task = Task::new(place, &store, &run, &request, choice, ready, adaptive);
     task.carry_out(means, from, watch)
 }
 
@@ -166,7 +176,7 @@ struct Again {
     ready: Ready,
     means: Means,
     from: Option<Checkpoint>,
-    course: Option<Course>,
+    adaptive: Option<Adaptive>,
 }
 
 fn prepare_again(
@@ -185,8 +195,8 @@ fn prepare_again(
     let (ready, means) = prepare(&request, &choice, from.as_ref())?;
     check_same_data(run, &ready)?;
     ready.check_room(&choice)?;
-    let course = follow_again(&request, &choice, &ready, &means)?;
-    Ok(Again { request, choice, ready, means, from, course })
+    let adaptive = follow_again(&request, &choice, &ready, &means, from.as_ref())?;
+    Ok(Again { request, choice, ready, means, from, adaptive })
 }
 
 /// Says what of the store could not be read.
@@ -195,38 +205,35 @@ fn warn_of_damage(store: Option<&Store>, watch: &mut Watch) {
     warnings.iter().for_each(|warning| (watch.observe)(Progress::Noticed(warning)));
 }
 
-/// How far an objective is from its goal, in errors, is not known while it runs; and where a goal cannot be reached, no
-/// other way leads to it either.
-fn may_adapt(request: &TrainRequest, choice: &Choice) -> bool {
-    let StopRules { error, objective, .. } = choice.stop;
-    request.planning.adapt && objective.is_none() && error.is_none_or(|error| error >= SMALLEST_ERROR)
-}
-
-fn on_clock(course: Course, choice: &Choice) -> Course {
-    if choice.engine == SIMULATED { course } else { course.on_real_machines() }
-}
-
 /// A run that was planned is followed when it goes on, too.
 fn follow_again(
     request: &TrainRequest,
     choice: &Choice,
     ready: &Ready,
     means: &Means,
-) -> Result<Option<Course>, Error> {
+    from: Option<&Checkpoint>,
+) -> Result<Option<Adaptive>, Error> {
     if choice.explanation.is_none() {
         return Ok(None);
     }
-    let Some((glance, _)) = means.glance(ready) else { return Ok(None) };
-    let adapt = may_adapt(request, choice);
-    let (rows, data, named) = (ready.summary.rows, &ready.summary, means.workers());
-    let (workers, read) = (named.as_deref(), means.read());
-    let room = ready.room;
-    let situation =
-        Situation { request, choice, data, glance, store: None, workers, algorithms: None, read, room };
-    let way = choice.way(rows);
-    let navigator = situation.go_on(&way)?;
-    let course = Course::of(navigator, request.requirement(&choice.stop), way, adapt, None);
-    Ok(Some(on_clock(course, choice)))
+    let Some((profile, _)) = means.profile(ready) else { return Ok(None) };
+    let (data, workers) = (&ready.summary, means.workers());
+    let inputs = PlanInputs {
+        request,
+        choice,
+        data,
+        profile,
+        store: None,
+        workers: workers.as_deref(),
+        algorithms: None,
+        reading: means.read(),
+        room: ready.room,
+    };
+    let mut planner = inputs.planner()?;
+    let configuration = choice.configuration(data.rows);
+    let score = from.map(|from| Score { rounds: from.round, seconds: from.seconds.0, error: 1.0 });
+    planner.go_on(&configuration, score);
+    Ok(Some(follow(planner, configuration, request, choice)))
 }
 
 /// A simulated run without a cluster file simulates machines like this one, measured once.
@@ -260,7 +267,7 @@ struct Task<'a> {
     request: &'a TrainRequest,
     choice: Choice,
     ready: Ready,
-    course: Option<Course>,
+    adaptive: Option<Adaptive>,
     bill: Bill,
     stragglers: Vec<Straggler>,
     closer: Option<Arc<Closer>>,
@@ -299,11 +306,11 @@ impl<'a> Task<'a> {
         request: &'a TrainRequest,
         choice: Choice,
         ready: Ready,
-        course: Option<Course>,
+        adaptive: Option<Adaptive>,
     ) -> Task<'a> {
         let (recorder, bill) = (Recorder::new(store, run), Bill::default());
         let (stragglers, closer, notes) = (Vec::new(), None, Vec::new());
-        Task { place, recorder, run, request, choice, ready, course, bill, stragglers, closer, notes }
+        Task { place, recorder, run, request, choice, ready, adaptive, bill, stragglers, closer, notes }
     }
 
     /// Trains, saves the model and closes the run, whichever way it ends.
@@ -365,7 +372,7 @@ impl<'a> Task<'a> {
         Ok(Outcome { run: checkpoint.interrupted(), quality: None })
     }
 
-    /// One stage after the other, as long as another way is better or the present one leads nowhere.
+    /// One stage after the other, as long as another configuration is better or the present one leads nowhere.
     fn stages(
         &mut self,
         mut from: Option<Checkpoint>,
@@ -377,12 +384,12 @@ impl<'a> Task<'a> {
         loop {
             let run = stage(self, from.as_ref(), watch)?;
             self.bill.pay(run.seconds.0, self.price());
-            let Some(course) = &mut self.course else { return Ok(run) };
+            let Some(adaptive) = &mut self.adaptive else { return Ok(run) };
             if let Some(from) = from.as_ref().filter(|from| from.is_handed_over()) {
-                course.set_up(from, &run);
+                adaptive.set_up(from, &run);
             }
-            let Some((switched, checkpoint)) = course.next(&run) else { return Ok(run) };
-            self.choice.go(&switched.to, self.ready.summary.rows, self.request.parameters);
+            let Some((switched, checkpoint)) = adaptive.next(&run) else { return Ok(run) };
+            self.choice.use_configuration(&switched.to, self.ready.summary.rows, self.request.parameters);
             (watch.observe)(Progress::Switched(&switched));
             self.choice.switches.push(switched);
             notice(self.recorder.choice(&self.choice)?, watch.observe);
@@ -418,7 +425,7 @@ impl<'a> Task<'a> {
 
     /// How a stage is asked to end for another one.
     fn hand_over(&self) -> Option<Arc<HandOver>> {
-        self.course.as_ref().map(|course| Arc::clone(&course.hand_over))
+        self.adaptive.as_ref().map(|adaptive| Arc::clone(&adaptive.hand_over))
     }
 
     /// When a stage ends: the limits of the run, less what was waited for before it began, and the money that is left.
@@ -446,7 +453,7 @@ impl<'a> Task<'a> {
         if stop == Stop::Within && money { Stop::Budget } else { stop }
     }
 
-    /// Money for a second of the present way, if machines have prices.
+    /// Money for a second of the present configuration, if machines have prices.
     fn price(&self) -> Option<f64> {
         self.choice.cluster.as_ref().and_then(|cluster| cluster.price_per_second(self.choice.workers))
     }
@@ -484,8 +491,8 @@ impl<'a> Task<'a> {
             };
             self.choice.workers = self.choice.workers.min(setup.ranks());
             let workers = self.choice.workers;
-            if let Some(course) = &mut self.course {
-                course.stay();
+            if let Some(adaptive) = &mut self.adaptive {
+                adaptive.stay();
             }
             setup = setup.with_stages(vec![self.choice.stage(self.stop())]);
             let note;
@@ -546,8 +553,8 @@ impl<'a> Task<'a> {
     }
 
     fn begun(&mut self, seconds: Seconds) {
-        if let Some(course) = &mut self.course {
-            course.begun(seconds);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.begun(seconds);
         }
     }
 
@@ -557,16 +564,14 @@ impl<'a> Task<'a> {
                 let note = unless_closed(self.closer.as_deref(), || self.recorder.point(point))?;
                 notice(note, observe);
                 observe(Progress::Point(point));
-                if let Some(course) = &mut self.course {
-                    let told = course.notes.len();
-                    course.see(point);
-                    course.notes[told..].iter().for_each(|note| observe(Progress::Noticed(note)));
+                if let Some(adaptive) = &mut self.adaptive {
+                    adaptive.observe(point);
                 }
                 Ok(())
             }
             Event::Checkpoint(checkpoint) => {
-                if let Some(course) = self.course.as_mut().filter(|_| checkpoint.is_handed_over()) {
-                    course.handed = Some(checkpoint.clone());
+                if let Some(adaptive) = self.adaptive.as_mut().filter(|_| checkpoint.is_handed_over()) {
+                    adaptive.handed = Some(checkpoint.clone());
                 }
                 let recorder = &mut self.recorder;
                 let note = unless_closed(self.closer.as_deref(), || recorder.checkpoint(checkpoint))?;
@@ -626,11 +631,10 @@ impl<'a> Task<'a> {
         let wall_seconds = self.ready.transform_seconds + outcome.wall_seconds.0;
         let planned = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
         let (planning, switching) = self
-            .course
+            .adaptive
             .as_ref()
-            .map_or((0.0, 0.0), |course| (course.planning_seconds, course.switching_seconds));
+            .map_or((0.0, 0.0), |adaptive| (adaptive.planning_seconds, adaptive.switching_seconds));
         let explained = self.choice.explanation.as_ref();
-        let noticed = self.course.as_ref().map_or_else(Vec::new, |course| course.notes.clone());
         let simulated = self.choice.engine == SIMULATED;
         let total_seconds = match simulated {
             true => outcome.seconds.0 + planned + planning,
@@ -666,7 +670,6 @@ impl<'a> Task<'a> {
             switches: self.choice.switches.clone(),
             unrecorded: None,
             plan: explained.and_then(|explained| explained.decision.plan.clone()),
-            path: explained.map_or_else(Vec::new, |explained| explained.path.clone()),
             alternatives: explained
                 .map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
             rejected: explained.map_or_else(Vec::new, |explained| explained.decision.rejected.clone()),
@@ -674,7 +677,6 @@ impl<'a> Task<'a> {
             warnings: explained
                 .map_or_else(Vec::new, |explained| explained.warnings.clone())
                 .into_iter()
-                .chain(noticed)
                 .chain(self.notes.iter().cloned())
                 .collect(),
             stragglers: self.stragglers.clone(),

@@ -44,7 +44,7 @@ fn everything_is_seen_in_order_and_kept() {
     let report = watched(&place, request(1e-3), |progress, _| {
         seen.push(match progress {
             Progress::Loading(spec) => spec.to_owned(),
-            Progress::Planned(explanation) => explanation.asked.error.unwrap_or(0.0).to_string(),
+            Progress::Planned(explanation) => explanation.goal.error.unwrap_or(0.0).to_string(),
             Progress::Started(run) => run.id.clone(),
             Progress::Closable(_) => return,
             Progress::Switched(switched) => switched.reason.clone(),

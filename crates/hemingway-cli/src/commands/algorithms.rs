@@ -10,10 +10,10 @@ use crate::output;
 
 pub fn run(arguments: Algorithms) -> anyhow::Result<ExitCode> {
     if arguments.json {
-        let entries: Vec<Value> = catalogue().iter().map(as_json).collect();
+        let entries: Vec<Value> = catalogue().iter().copied().map(as_json).collect();
         output::json(&json!({ "algorithms": entries, "engines": hemingway::engines() }))?;
     } else {
-        let entries: Vec<String> = catalogue().iter().map(as_text).collect();
+        let entries: Vec<String> = catalogue().iter().copied().map(as_text).collect();
         output::text(&entries.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)

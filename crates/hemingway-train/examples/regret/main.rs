@@ -75,7 +75,7 @@ impl Arguments {
     }
 }
 
-const OPTIONS: [&str; 7] = ["data", "jobs", "only", "bench", "hemingway", "patience", "budget"];
+const OPTIONS: [&str; 8] = ["data", "jobs", "only", "runs", "bench", "hemingway", "patience", "budget"];
 
 /// Does every piece of work, so many at a time. All are tried; the first error is returned.
 fn in_parallel<T: Sync>(jobs: usize, work: &[T], each: impl Fn(&T) -> Outcome<()> + Sync) -> Outcome<()> {

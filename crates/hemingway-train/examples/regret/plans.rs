@@ -73,6 +73,13 @@ pub fn complete(arguments: &Arguments) -> Outcome<()> {
     for problem in &cells.problems {
         chains.extend(chains_of(arguments, problem, &cells.errors)?);
     }
+    if let Some(wanted) = arguments.options.get("runs") {
+        chains.retain_mut(|chain| {
+            let wanted = |run: &(&str, u64)| wanted.split(',').any(|name| name == run.0);
+            chain.runs = &chain.runs[..chain.runs.iter().take_while(|run| wanted(run)).count()];
+            !chain.runs.is_empty()
+        });
+    }
     chains.retain(|chain| chain.runs.iter().any(|run| !done.contains(&chain.key(run.0))));
     let jobs = arguments.number("jobs", 1.0)? as usize;
     eprintln!("{} sequences of runs to make", chains.len());

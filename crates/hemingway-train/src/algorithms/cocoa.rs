@@ -5,9 +5,11 @@
 //!
 //! Jaggi et al., Communication-efficient distributed dual coordinate ascent, 2014.
 
-use super::local_dual::LocalDual;
+use super::local_dual::{self, LocalDual};
+use super::{Entry, Family, TakeOver, suits_all};
+use crate::footprint::{Leaves, Vectors};
 use crate::sdca::Aggregation;
-use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
+use crate::{Algorithm, Error, Model, Solver, Worker};
 
 /// Hyperparameters of CoCoA.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,17 +18,38 @@ pub struct Cocoa {
     pub local_steps: Option<usize>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "cocoa",
+    summary: "local dual coordinate ascent, averaged; on one worker plain SDCA",
+    reference: "Jaggi et al. 2014",
+    parameters: &["local_steps"],
+    vectors: Vectors {
+        weights: 4.0,
+        rows: 6.0,
+        saved_weights: 1.0,
+        saved_rows: 2.0,
+        leaves: Leaves::Duals,
+        ..Vectors::NONE
+    },
+    family: Family::Dual,
+    depends_on_workers: true,
+    alone: None,
+    settles_alone: true,
+    late: false,
+    takes_over: |_| TakeOver::After { rounds: 0.5 },
+    unsuited: suits_all,
+    set_up: local_dual::set_up,
+    round: local_dual::round,
+    build: |given| Box::new(Cocoa { local_steps: given.local_steps }),
+};
+
 impl Algorithm for Cocoa {
     fn name(&self) -> &'static str {
-        "cocoa"
+        ENTRY.name
     }
 
     fn starts_from_duals(&self) -> bool {
         true
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters { local_steps: self.local_steps, ..Parameters::default() }
     }
 
     fn start(

@@ -1,7 +1,7 @@
 //! The system that Newton's method solves in each round: λ + (1/n) Σ c_i x_i x_iᵀ over the rows of all workers.
 
 use super::cholesky::Cholesky;
-use crate::{Error, Worker};
+use crate::{Error, Phase, Share, Work, Worker};
 
 /// Curvature added along the bias, in units of λ, and at most.
 const BIAS_DAMPING: f64 = 1e-6;
@@ -27,6 +27,17 @@ pub(super) fn factor(worker: &mut Worker, curvatures: &[f64], along: &mut [f64])
         at += row + 1;
     }
     along.copy_from_slice(&sent[at..]);
-    worker.local.meter_flops((size * size * size) as f64 / 6.0);
+    worker.local.meter_flops(factor_flops(size));
     Ok(Cholesky::of(square, size))
+}
+
+/// What summing and factoring costs, with so many numbers along.
+pub(super) fn factor_cost(share: &Share, along: usize) -> Phase {
+    let size = share.dimension;
+    let work = share.losses() + share.outer_products() + Work::flops(factor_flops(size));
+    Phase::once(work, size * (size + 1) / 2 + along)
+}
+
+fn factor_flops(size: usize) -> f64 {
+    (size as f64).powi(3) / 6.0
 }

@@ -4,8 +4,9 @@
 //! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
-use super::Passes;
-use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
+use super::{Entry, Family, Passes, TakeOver, suits_all};
+use crate::footprint::{Leaves, Vectors};
+use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
 /// Hyperparameters of gradient descent.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,17 +15,33 @@ pub struct GradientDescent {
     pub step_size: Option<f64>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "gradient-descent",
+    summary: "whole gradient, fixed step; the same on any number of workers",
+    reference: "Cauchy 1847",
+    parameters: &["step_size"],
+    vectors: Vectors { weights: 5.0, rows: 3.0, leaves: Leaves::Gradient, ..Vectors::NONE },
+    family: Family::Batch,
+    depends_on_workers: false,
+    alone: None,
+    settles_alone: false,
+    late: false,
+    takes_over: |loss| {
+        if loss.smoothness().is_some() { TakeOver::After { rounds: 0.0 } } else { TakeOver::Never }
+    },
+    unsuited: suits_all,
+    set_up: set_up,
+    round: |share| vec![Phase::once(share.steps(share.rows, 2.0), share.dimension + 1)],
+    build: |given| Box::new(GradientDescent { step_size: given.step_size }),
+};
+
 impl Algorithm for GradientDescent {
     fn name(&self) -> &'static str {
-        "gradient-descent"
+        ENTRY.name
     }
 
     fn goes_on_from_model(&self, loss: Loss) -> bool {
         loss.smoothness().is_some()
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters { step_size: self.step_size, ..Parameters::default() }
     }
 
     fn start(
@@ -42,6 +59,13 @@ impl Algorithm for GradientDescent {
         let passes = Passes::at(worker, from.weights.clone())?;
         Ok(Box::new(Descent { passes, step_size, round }))
     }
+}
+
+/// Power iterations, then a pass.
+fn set_up(share: &Share) -> Vec<Phase> {
+    let iteration = Phase::once(2.0 * share.half_pass(), share.dimension);
+    let iterations = Phase { times: POWER_ITERATIONS as f64, ..iteration };
+    vec![iterations, Phase::once(share.steps(share.rows, 2.0), share.dimension + 1)]
 }
 
 /// L: how fast the gradient can change. The hinge is treated as if it curved like the smoothed hinge.

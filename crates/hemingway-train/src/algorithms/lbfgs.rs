@@ -8,11 +8,12 @@
 
 use std::collections::VecDeque;
 
-use super::Passes;
 use super::drift::Drift;
-use super::line_search::{LineSearch, add};
+use super::line_search::{self, LineSearch, add};
+use super::{Entry, Family, Passes, TakeOver, suits_all};
+use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
-use crate::{Algorithm, Error, Estimate, Model, Parameters, Solver, Worker};
+use crate::{Algorithm, Error, Estimate, Model, Phase, Share, Solver, Worker};
 
 /// Hyperparameters of L-BFGS.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,13 +24,34 @@ pub struct Lbfgs {
 
 pub(super) const DEFAULT_MEMORY: usize = 10;
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "l-bfgs",
+    summary: "quasi-Newton steps with whole gradients; strong on smooth losses",
+    reference: "Nocedal 1980",
+    parameters: &["memory"],
+    vectors: Vectors {
+        weights: 8.0,
+        rows: 3.0,
+        pairs: DEFAULT_MEMORY,
+        saved_rows: 1.0,
+        leaves: Leaves::Gradient,
+        ..Vectors::NONE
+    },
+    family: Family::Batch,
+    depends_on_workers: false,
+    alone: None,
+    settles_alone: false,
+    late: false,
+    takes_over: |_| TakeOver::After { rounds: 2.0 },
+    unsuited: suits_all,
+    set_up: set_up,
+    round: |share| line_search::round(share).into(),
+    build: |given| Box::new(Lbfgs { memory: given.memory }),
+};
+
 impl Algorithm for Lbfgs {
     fn name(&self) -> &'static str {
-        "l-bfgs"
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters { memory: self.memory, ..Parameters::default() }
+        ENTRY.name
     }
 
     fn start(
@@ -48,6 +70,14 @@ impl Algorithm for Lbfgs {
         }
         Ok(Box::new(solver))
     }
+}
+
+/// A pass at the first weights, and the diagonal of the Hessian.
+fn set_up(share: &Share) -> Vec<Phase> {
+    vec![
+        Phase::once(share.steps(share.rows, 2.0), share.dimension + 1),
+        Phase::once(share.squares(), share.dimension),
+    ]
 }
 
 struct QuasiNewton {

@@ -6,7 +6,7 @@
 
 use super::Passes;
 use crate::local::dot;
-use crate::{Error, Worker};
+use crate::{Error, Phase, Share, Worker};
 
 /// What a search keeps from step to step, for this worker's rows.
 pub(super) struct LineSearch {
@@ -111,6 +111,17 @@ impl LineSearch {
         Ok((value, sums[1] / n + line.linear + 2.0 * length * line.square, loss))
     }
 }
+
+/// What a step costs once its direction is known: half a pass for its predictions, tries along it, and half a pass for
+/// the new gradient.
+pub(super) fn round(share: &Share) -> [Phase; 2] {
+    let along = share.losses() + (1.0 / TRIES) * share.half_pass();
+    let tries = Phase { work: along, numbers: 2, times: TRIES };
+    [tries, Phase::once(share.half_pass(), share.dimension + 1)]
+}
+
+/// How often a search tries a length, on average over the runs of `bench/prior`.
+const TRIES: f64 = 1.3;
 
 /// A step has to lower the objective by this share of what the slope promises,
 const SUFFICIENT: f64 = 1e-4;

@@ -6,7 +6,9 @@
 
 use super::sgd::{self, Move, draw, local_steps};
 use super::step_size::StepSize;
-use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
+use super::{Entry, Family, TakeOver, suits_all};
+use crate::footprint::Vectors;
+use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
 /// Hyperparameters of local SGD.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,13 +19,27 @@ pub struct LocalSgd {
     pub step_size: Option<f64>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "local-sgd",
+    summary: "local stochastic steps, then averaging",
+    reference: "Zinkevich et al. 2010",
+    parameters: &["local_steps", "step_size"],
+    vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
+    family: Family::Stochastic,
+    depends_on_workers: true,
+    alone: None,
+    settles_alone: false,
+    late: false,
+    takes_over: |_| TakeOver::Never,
+    unsuited: suits_all,
+    set_up: sgd::set_up,
+    round: round,
+    build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }),
+};
+
 impl Algorithm for LocalSgd {
     fn name(&self) -> &'static str {
-        "local-sgd"
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters { local_steps: self.local_steps, step_size: self.step_size, ..Parameters::default() }
+        ENTRY.name
     }
 
     fn start(
@@ -35,6 +51,11 @@ impl Algorithm for LocalSgd {
         let steps = self.local_steps.unwrap_or(worker.local.rows());
         sgd::start(worker, from, saved, self.step_size, LocalSteps(steps))
     }
+}
+
+fn round(share: &Share) -> Vec<Phase> {
+    let steps = share.steps(share.passes * share.rows, 2.0);
+    vec![Phase::once(steps + sgd::averaging(share), share.dimension)]
 }
 
 /// So many steps on the worker's own rows, then the mean over the workers.

@@ -7,7 +7,9 @@ use hemingway_data::shard;
 
 use super::sgd::{self, Move, draw};
 use super::step_size::StepSize;
-use crate::{Algorithm, Error, Model, Parameters, Solver, Worker};
+use super::{Entry, Family, TakeOver, suits_all};
+use crate::footprint::Vectors;
+use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
 /// Hyperparameters of mini-batch SGD.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,13 +22,27 @@ pub struct MinibatchSgd {
 
 const DEFAULT_BATCH: usize = 256;
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "minibatch-sgd",
+    summary: "one stochastic step per round from a batch over all workers",
+    reference: "Dekel et al. 2012",
+    parameters: &["batch", "step_size"],
+    vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
+    family: Family::Stochastic,
+    depends_on_workers: false,
+    alone: None,
+    settles_alone: false,
+    late: false,
+    takes_over: |_| TakeOver::Never,
+    unsuited: suits_all,
+    set_up: sgd::set_up,
+    round: round,
+    build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }),
+};
+
 impl Algorithm for MinibatchSgd {
     fn name(&self) -> &'static str {
-        "minibatch-sgd"
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters { batch: self.batch, step_size: self.step_size, ..Parameters::default() }
+        ENTRY.name
     }
 
     fn start(
@@ -43,6 +59,12 @@ impl Algorithm for MinibatchSgd {
         let gradient = vec![0.0; from.weights.len()];
         sgd::start(worker, from, saved, self.step_size, Batch { rows: batch, gradient })
     }
+}
+
+fn round(share: &Share) -> Vec<Phase> {
+    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
+    let steps = share.steps((batch / share.workers).ceil(), 2.0);
+    vec![Phase::once(steps + sgd::averaging(share), share.dimension)]
 }
 
 /// One step along the mean gradient of so many rows.

@@ -18,8 +18,8 @@ mod sgd;
 mod step_size;
 mod vain;
 
-use crate::footprint::{Leaves, Vectors};
-use crate::{Algorithm, Error, Parameters};
+use crate::footprint::Vectors;
+use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
 
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
@@ -30,7 +30,7 @@ pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
 use passes::Passes;
 
-/// An algorithm as help texts show it.
+/// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
 pub struct Entry {
     /// The name users write.
     pub name: &'static str,
@@ -42,29 +42,89 @@ pub struct Entry {
     pub parameters: &'static [&'static str],
     /// What one worker of it holds in memory.
     pub vectors: Vectors,
+    /// What it resembles.
+    pub family: Family,
+    /// Whether the number of workers changes what a round achieves, and not only how long it takes.
+    pub depends_on_workers: bool,
+    /// What it is the same as on one worker.
+    pub alone: Option<&'static str>,
+    /// Whether on one worker its rounds become shorter as rows settle.
+    pub settles_alone: bool,
+    /// Whether its error hardly falls before the goal is near.
+    pub late: bool,
+    /// How it goes on from a model that another algorithm has reached.
+    pub takes_over: fn(Loss) -> TakeOver,
+    /// Why it does not suit a problem of this many weights, if it does not.
+    pub unsuited: fn(usize) -> Option<String>,
+    /// What setting it up costs before the first round.
+    pub set_up: fn(&Share) -> Vec<Phase>,
+    /// What a round costs.
+    pub round: fn(&Share) -> Vec<Phase>,
     build: fn(&Parameters) -> Box<dyn Algorithm>,
 }
 
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(to, "{}", self.name)
+    }
+}
+
+/// Algorithms whose rounds depend on the data in about the same manner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Coordinate ascent on the dual.
+    Dual,
+    /// Whole gradients.
+    Batch,
+    /// Whole Hessians.
+    SecondOrder,
+    /// Gradients of a few rows at a time.
+    Stochastic,
+}
+
+/// How an algorithm goes on from a model that another one has reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TakeOver {
+    /// From there, after about as many rounds to find its feet.
+    After {
+        /// Rounds without progress.
+        rounds: f64,
+    },
+    /// It makes nothing of the model and starts anew.
+    Anew,
+    /// Its first steps would undo what was reached.
+    Never,
+}
+
+/// Nothing is held against it.
+fn suits_all(_: usize) -> Option<String> {
+    None
+}
+
 /// Every algorithm there is.
-#[rustfmt::skip]
-static CATALOGUE: [Entry; 7] = [
-    Entry { name: "cocoa", summary: "local dual coordinate ascent, averaged; on one worker plain SDCA", reference: "Jaggi et al. 2014", parameters: &["local_steps"], vectors: Vectors { weights: 4.0, rows: 6.0, saved_weights: 1.0, saved_rows: 2.0, leaves: Leaves::Duals, ..Vectors::NONE }, build: |given| Box::new(Cocoa { local_steps: given.local_steps }) },
-    Entry { name: "cocoa-plus", summary: "local dual coordinate ascent, added; scales better on smooth losses", reference: "Ma et al. 2015", parameters: &["local_steps"], vectors: Vectors { weights: 4.0, rows: 5.0, saved_weights: 1.0, saved_rows: 2.0, leaves: Leaves::Duals, ..Vectors::NONE }, build: |given| Box::new(CocoaPlus { local_steps: given.local_steps }) },
-    Entry { name: "gradient-descent", summary: "whole gradient, fixed step; the same on any number of workers", reference: "Cauchy 1847", parameters: &["step_size"], vectors: Vectors { weights: 5.0, rows: 3.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |given| Box::new(GradientDescent { step_size: given.step_size }) },
-    Entry { name: "l-bfgs", summary: "quasi-Newton steps with whole gradients; strong on smooth losses", reference: "Nocedal 1980", parameters: &["memory"], vectors: Vectors { weights: 8.0, rows: 3.0, pairs: lbfgs::DEFAULT_MEMORY, saved_rows: 1.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |given| Box::new(Lbfgs { memory: given.memory }) },
-    Entry { name: "local-sgd", summary: "local stochastic steps, then averaging", reference: "Zinkevich et al. 2010", parameters: &["local_steps", "step_size"], vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE }, build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }) },
-    Entry { name: "minibatch-sgd", summary: "one stochastic step per round from a batch over all workers", reference: "Dekel et al. 2012", parameters: &["batch", "step_size"], vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE }, build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }) },
-    Entry { name: "newton", summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method", reference: "Newton 1669", parameters: &[], vectors: Vectors { weights: 9.0, rows: 4.0, squares: 3.0, saved_rows: 1.0, hinge_rows: 12.0, leaves: Leaves::Gradient, ..Vectors::NONE }, build: |_| Box::new(Newton) },
+static CATALOGUE: [&Entry; 7] = [
+    &cocoa::ENTRY,
+    &cocoa_plus::ENTRY,
+    &gradient_descent::ENTRY,
+    &lbfgs::ENTRY,
+    &local_sgd::ENTRY,
+    &minibatch_sgd::ENTRY,
+    &newton::ENTRY,
 ];
 
 /// Every algorithm, by name.
-pub fn catalogue() -> &'static [Entry] {
+pub fn catalogue() -> &'static [&'static Entry] {
     &CATALOGUE
+}
+
+/// The entry of an algorithm.
+pub fn entry(name: &str) -> Option<&'static Entry> {
+    CATALOGUE.iter().copied().find(|entry| entry.name == name)
 }
 
 /// An algorithm with these hyperparameters; one that it does not have is an error.
 pub fn algorithm(name: &str, parameters: &Parameters) -> Result<Box<dyn Algorithm>, Error> {
-    let entry = CATALOGUE.iter().find(|entry| entry.name == name).ok_or_else(|| Error::UnknownAlgorithm {
+    let entry = entry(name).ok_or_else(|| Error::UnknownAlgorithm {
         name: name.to_owned(),
         suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
     })?;

@@ -4,13 +4,14 @@
 //! handful of rounds whatever the conditioning, but d² numbers of memory and communication and d³ operations, so it is
 //! refused beyond [`MOST_FEATURES`]. The hinge has no curvature; there it is an interior point method.
 
-use super::Passes;
-use super::curvature::factor;
+use super::curvature::{self, factor};
 use super::drift::Drift;
-use super::interior_point::InteriorPoint;
-use super::line_search::{LineSearch, ROUNDING};
+use super::interior_point::{self, InteriorPoint};
+use super::line_search::{self, LineSearch, ROUNDING};
 use super::vain::Vain;
-use crate::{Algorithm, Error, Estimate, Loss, Model, Parameters, Solver, Worker};
+use super::{Entry, Family, Passes, TakeOver};
+use crate::footprint::{Leaves, Vectors};
+use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
 /// Newton's method has no hyperparameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,17 +20,39 @@ pub struct Newton;
 /// Beyond this the Hessian takes more than 32 MB and its solution more than a second.
 pub const MOST_FEATURES: usize = 2000;
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "newton",
+    summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method",
+    reference: "Newton 1669",
+    parameters: &[],
+    vectors: Vectors {
+        weights: 9.0,
+        rows: 4.0,
+        squares: 3.0,
+        saved_rows: 1.0,
+        hinge_rows: 12.0,
+        leaves: Leaves::Gradient,
+        ..Vectors::NONE
+    },
+    family: Family::SecondOrder,
+    depends_on_workers: false,
+    alone: None,
+    settles_alone: false,
+    late: true,
+    takes_over: takes_over,
+    unsuited: unsuited,
+    set_up: set_up,
+    round: round,
+    build: |_| Box::new(Newton),
+};
+
 impl Algorithm for Newton {
     fn name(&self) -> &'static str {
-        "newton"
+        ENTRY.name
     }
 
     fn goes_on_from_model(&self, loss: Loss) -> bool {
         loss.smoothness().is_some()
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::default()
     }
 
     fn start(
@@ -60,6 +83,34 @@ impl Algorithm for Newton {
             passes.restore(worker, predictions)?;
         }
         Ok(Box::new(Steps { passes, search: LineSearch::new(worker), drift: Drift::of(worker)?, vain }))
+    }
+}
+
+/// The interior point method has a path of its own, from the middle outwards.
+fn takes_over(loss: Loss) -> TakeOver {
+    if loss == Loss::Hinge { TakeOver::Anew } else { TakeOver::After { rounds: 1.0 } }
+}
+
+fn unsuited(dimension: usize) -> Option<String> {
+    let entries = (dimension as f64).powi(2) / 1e6;
+    (dimension > MOST_FEATURES).then(|| {
+        format!("a Hessian of {dimension} weights has {entries:.0} million entries; at most {MOST_FEATURES} weights are allowed")
+    })
+}
+
+/// The squares of all values, and a pass at the first weights.
+fn set_up(share: &Share) -> Vec<Phase> {
+    let squares = Phase::once(share.squares(), 1);
+    match share.loss {
+        Loss::Hinge => vec![squares, Phase::once(share.half_pass(), share.dimension)],
+        _ => vec![Phase::once(share.steps(share.rows, 2.0), share.dimension + 1), squares],
+    }
+}
+
+fn round(share: &Share) -> Vec<Phase> {
+    match share.loss {
+        Loss::Hinge => interior_point::round(share),
+        _ => [vec![curvature::factor_cost(share, 0)], line_search::round(share).into()].concat(),
     }
 }
 

@@ -4,12 +4,12 @@
 
 use rand::RngExt;
 
-use super::step_size::StepSize;
+use super::step_size::{self, StepSize};
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::local::dot;
 use crate::loss::{Shape, with_loss};
 use crate::recent::Recent;
-use crate::{Error, Model, Rng, Solver, Worker};
+use crate::{Error, Model, Phase, Rng, Share, Solver, Work, Worker};
 
 /// What a method does with the weights in one round.
 pub(super) trait Move {
@@ -54,12 +54,26 @@ pub(super) fn start<M: Move + 'static>(
     Ok(Box::new(solver))
 }
 
+/// The search for a step size, and the objective of no weights at all.
+pub(super) fn set_up(share: &Share) -> Vec<Phase> {
+    let [norms, tries] = step_size::search_cost(share);
+    vec![norms, tries, Phase::once(Work::default(), 1)]
+}
+
+/// The running average of the weights.
+pub(super) fn averaging(share: &Share) -> Work {
+    Work::flops(AVERAGING_FLOPS * share.dimension as f64)
+}
+
+/// What adding one weight to the average costs.
+const AVERAGING_FLOPS: f64 = 4.0;
+
 impl<M: Move> Solver for Stochastic<M> {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         self.step.round(worker, self.size, self.recent.rounds, &mut self.weights)?;
         keep_in_reach(worker, self.at_zero, &mut self.weights);
         self.recent.add(&self.weights);
-        worker.local.meter_flops(4.0 * self.weights.len() as f64);
+        worker.local.meter_flops(AVERAGING_FLOPS * self.weights.len() as f64);
         Ok(())
     }
 

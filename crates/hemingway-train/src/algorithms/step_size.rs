@@ -6,7 +6,7 @@
 use super::sgd::local_steps;
 use crate::kernels::{Rows, with_rows};
 use crate::local::penalty;
-use crate::{Error, Worker};
+use crate::{Error, Phase, Share, Work, Worker};
 
 /// A step size that shrinks with the number of steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,6 +61,13 @@ fn search(worker: &mut Worker, lambda: f64) -> Result<StepSize, Error> {
         .filter(|(_, value)| value.is_finite())
         .min_by(|a, b| a.1.total_cmp(b.1));
     Ok(StepSize { first: first(TRIES[best.map_or(0, |(at, _)| at)]), lambda })
+}
+
+/// What a search costs.
+pub(super) fn search_cost(share: &Share) -> [Phase; 2] {
+    let sample = share.rows.min(SAMPLE as f64);
+    let try_ = share.steps(sample, 2.0) + (sample / share.rows) * share.losses();
+    [Phase::once(Work::default(), 2), Phase::once(TRIES.len() as f64 * try_, TRIES.len())]
 }
 
 fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 {

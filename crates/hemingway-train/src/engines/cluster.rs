@@ -214,6 +214,27 @@ impl Cluster {
         (work.flops / self.here.flops + work.bytes / self.here.bytes) / self.speed(rank)
     }
 
+    /// The rank of the slowest of so many workers.
+    pub fn slowest(&self, workers: usize) -> usize {
+        let (mut first, mut slowest) = (0, (f64::INFINITY, 0));
+        for kind in &self.machines {
+            if first < workers && kind.speed < slowest.0 {
+                slowest = (kind.speed, first);
+            }
+            first += kind.count * kind.cores;
+        }
+        slowest.1
+    }
+
+    /// How many workers fill the machines of the first kinds: where the next worker is on another kind of machine.
+    pub fn boundaries(&self) -> impl Iterator<Item = usize> {
+        let places = self.machines.iter().scan(0, |first, kind| {
+            *first += kind.count * kind.cores;
+            Some(*first)
+        });
+        places.collect::<Vec<_>>().into_iter()
+    }
+
     fn speed(&self, rank: usize) -> f64 {
         let mut first = 0;
         for kind in &self.machines {

@@ -1,0 +1,48 @@
+//! Every constant of the planner that was not derived. What happens at half and at twice its value is in
+//! `docs/decisions/012-planner-constants.md`, with the command that repeats it.
+
+/// What the planner trades off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// The share of the time left that a change of plan has to gain. Less changes plans on noise, more keeps to slow ones.
+    pub switch_gain: f64,
+    /// How much a stage's own recent pace counts beside the prior, at its end; in between in proportion to the way made.
+    pub pace_weight: f64,
+    /// However overdue a stage is, at least this share of what the prior says of the errors left is still to come.
+    pub least_left: f64,
+    /// The standard deviation of ln rounds between runs of one problem that differ by their random seed.
+    pub repeat: f64,
+    /// The same between datasets that only look alike.
+    pub similar: f64,
+    /// The standard deviation of ln seconds per round that configurations share, and that each has for itself: on a
+    /// virtual clock,
+    pub virtual_pace: [f64; 2],
+    /// and on real machines.
+    pub real_pace: [f64; 2],
+    /// The standard deviation of ln seconds per round between runs of one configuration on real machines.
+    pub real_repeat: f64,
+    /// What each factor of e outside of the fitted runs adds to the standard deviation of ln rounds.
+    pub unseen: f64,
+    /// A deadline or a budget has to be kept with this probability.
+    pub sure: f64,
+    /// On real machines nothing is changed before this many seconds.
+    pub earliest: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            switch_gain: 0.3,
+            pace_weight: 0.5,
+            least_left: 0.5,
+            repeat: 0.1,
+            similar: 0.5,
+            virtual_pace: [0.0, 0.15],
+            real_pace: [0.5, 0.3],
+            real_repeat: 0.1,
+            unseen: 0.2,
+            sure: 0.9,
+            earliest: 0.05,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a round costs before it is made: stretches of local work, each ended by a sum over all workers.
+//!
+//! Every algorithm says in its catalogue entry which phases a round has. The work of a phase comes from the meter that
+//! charges the simulated clock, so both agree by construction; what a round decides while it runs (how often a line
+//! search tries, how many duals change) is taken at its usual value.
+
+use crate::{DataProfile, Loss, Meter, Problem, Work};
+
+/// Local work, and the sum over all workers that ends it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phase {
+    /// Of the worker with the most rows.
+    pub work: Work,
+    /// Numbers that are summed over all workers.
+    pub numbers: usize,
+    /// How often this happens in a round, on average.
+    pub times: f64,
+}
+
+impl Phase {
+    pub(crate) fn once(work: Work, numbers: usize) -> Phase {
+        Phase { work, numbers, times: 1.0 }
+    }
+}
+
+/// One worker's share of a problem, as far as the cost of its rounds depends on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// What is minimised.
+    pub loss: Loss,
+    /// Rows of all workers, n.
+    pub total_rows: f64,
+    /// How many workers, m.
+    pub workers: f64,
+    /// Rows of the worker that has most.
+    pub rows: f64,
+    /// Values stored in them.
+    pub values: f64,
+    /// Pairs of values of one row, over its rows: what a Hessian is made of.
+    pub pairs: f64,
+    /// Whether there is a constant term.
+    pub bias: bool,
+    /// Length of a weight vector.
+    pub dimension: usize,
+    /// Local work of a round in passes over the worker's rows.
+    pub passes: f64,
+    meter: Meter,
+}
+
+impl Share {
+    /// Of one of so many workers.
+    pub fn new(data: &DataProfile, problem: &Problem, workers: usize, passes: f64) -> Share {
+        let (total_rows, workers) = (data.rows.max(1) as f64, workers.max(1) as f64);
+        let rows = (total_rows / workers).ceil();
+        Share {
+            loss: problem.loss,
+            total_rows,
+            workers,
+            rows,
+            values: data.stored() * rows / total_rows,
+            pairs: data.pairs() * rows / total_rows,
+            bias: problem.bias,
+            dimension: data.features + usize::from(problem.bias),
+            passes,
+            meter: Meter::new(!data.is_dense(), data.features, problem.loss),
+        }
+    }
+
+    /// Predictions of all rows, or a sum over them.
+    pub(crate) fn half_pass(&self) -> Work {
+        self.meter.values(self.values) + self.meter.rows(self.rows)
+    }
+
+    /// Squares of all values.
+    pub(crate) fn squares(&self) -> Work {
+        self.meter.values(self.values)
+    }
+
+    /// Losses of all rows.
+    pub(crate) fn losses(&self) -> Work {
+        self.meter.losses(self.rows)
+    }
+
+    /// A step on each of so many rows, whose values are read so many times.
+    pub(crate) fn steps(&self, rows: f64, reads: f64) -> Work {
+        let per_row = self.values / self.rows;
+        self.meter.values(reads * per_row * rows) + self.meter.visits(rows)
+    }
+
+    /// Σ x_i x_iᵀ.
+    pub(crate) fn outer_products(&self) -> Work {
+        self.meter.values(self.pairs)
+    }
+}

@@ -1,0 +1,156 @@
+//! Earlier runs that say something about a new one.
+//!
+//! Rounds hold on any machines, seconds on the same ones only; both hold only for the same problem, or one much like it.
+//! Data that has changed since is not reused.
+
+use hemingway_plan::{Configuration, PastScore, PastStage};
+use hemingway_train::Point;
+use serde::{Deserialize, Serialize};
+
+use crate::adaptive::error_of;
+use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun, TrainRequest};
+
+/// As many of the latest runs with the same loss and penalty are looked through.
+const LATEST: usize = 20;
+/// Data of another name is alike if rows and values differ by at most this factor.
+const ALIKE: f64 = 1.25;
+
+/// What is known of earlier runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History {
+    pub stages: Vec<PastStage>,
+    pub reused: Vec<Reused>,
+    /// What was not reused, and why.
+    pub dropped: Vec<String>,
+}
+
+/// An earlier run that was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reused {
+    /// Its name.
+    pub run: String,
+    /// How it trained.
+    pub algorithm: String,
+    /// What of it holds here: `rounds and seconds` or `rounds`.
+    pub what: String,
+    /// The name of its data, if it is not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similar: Option<String>,
+}
+
+impl History {
+    /// Looks through the latest runs.
+    pub(crate) fn of(
+        store: Option<&Store>,
+        request: &TrainRequest,
+        choice: &Choice,
+        data: &DatasetSummary,
+    ) -> Result<History, Error> {
+        let mut history = History::default();
+        let Some(store) = store else { return Ok(history) };
+        let runs = store.latest_runs_on(request, LATEST)?;
+        for run in runs.into_iter().filter(|run| run.status != Status::Running) {
+            let likeness = Likeness::between(&run, request, data);
+            let similar = match likeness {
+                Likeness::None => continue,
+                Likeness::Changed => {
+                    let difference = run.dataset.difference(data).unwrap_or_default();
+                    history.dropped.push(format!("run {}: its data has changed: {difference}", run.id));
+                    continue;
+                }
+                Likeness::Similar => Some(run.dataset.name.clone()),
+                Likeness::Same => None,
+            };
+            let same_machines = likeness == Likeness::Same && ran_here(&run, choice);
+            let mut stages = stages(&run, &store.points(&run)?);
+            if stages.is_empty() {
+                continue;
+            }
+            for stage in &mut stages {
+                (stage.similar, stage.same_machines) = (similar.is_some(), same_machines);
+            }
+            history.stages.append(&mut stages);
+            history.reused.push(Reused {
+                run: run.id,
+                algorithm: run.choice.algorithm,
+                what: if same_machines { "rounds and seconds" } else { "rounds" }.to_owned(),
+                similar,
+            });
+        }
+        Ok(history)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Likeness {
+    Same,
+    Similar,
+    /// The same file with other content.
+    Changed,
+    None,
+}
+
+impl Likeness {
+    fn between(run: &StoredRun, request: &TrainRequest, data: &DatasetSummary) -> Likeness {
+        let (then, now) = (&run.request, request);
+        if (then.loss, then.lambda, then.bias) != (now.loss, now.lambda, now.bias) {
+            return Likeness::None;
+        }
+        let named = |data: &DataRequest| DataRequest { fraction: 1.0, ..data.clone() };
+        let same_name = named(&then.data) == named(&now.data);
+        let same_content = run.dataset.difference(data).is_none();
+        let same_rows = then.data.fraction == now.data.fraction;
+        match (same_name, same_content) {
+            (_, true) => Likeness::Same,
+            (true, false) if same_rows => Likeness::Changed,
+            _ if alike(&run.dataset, data) => Likeness::Similar,
+            _ => Likeness::None,
+        }
+    }
+}
+
+fn alike(then: &DatasetSummary, now: &DatasetSummary) -> bool {
+    let near = |a: usize, b: usize| {
+        let ratio = a.max(1) as f64 / b.max(1) as f64;
+        (1.0 / ALIKE..=ALIKE).contains(&ratio)
+    };
+    then.features == now.features && near(then.rows, now.rows) && near(then.nonzeros, now.nonzeros)
+}
+
+fn ran_here(run: &StoredRun, choice: &Choice) -> bool {
+    run.choice.engine == choice.engine
+        && run.choice.cluster == choice.cluster
+        && (choice.cluster.is_some() || run.owner.host == crate::Owner::me().host)
+}
+
+/// The stages of a run with their scores.
+fn stages(run: &StoredRun, points: &[Point]) -> Vec<PastStage> {
+    let mut stages: Vec<PastStage> = Vec::new();
+    let (mut begun, mut reached) = ((0.0, 0.0), 1.0_f64);
+    let mut last: Option<(&Point, Configuration)> = None;
+    for point in points.iter().filter(|point| point.certified_error.is_finite() && point.round > 0) {
+        let configuration = run.choice.configuration_at(point.round, run.dataset.rows);
+        if let Some((before, of)) = &last
+            && *of != configuration
+        {
+            begun = (before.round as f64, before.seconds.0);
+        }
+        if last.as_ref().is_none_or(|(_, of)| *of != configuration) {
+            stages.push(PastStage {
+                configuration: configuration.clone(),
+                from: reached,
+                scores: Vec::new(),
+                similar: false,
+                same_machines: false,
+            });
+        }
+        reached = reached.min(error_of(point));
+        if let Some(stage) = stages.last_mut() {
+            let (rounds, seconds) = (point.round as f64 - begun.0, point.seconds.0 - begun.1);
+            stage.scores.push(PastScore { rounds, seconds, error: reached });
+        }
+        last = Some((point, configuration));
+    }
+    stages.retain(|stage| !stage.scores.is_empty());
+    stages
+}
