@@ -182,10 +182,15 @@ impl Underway {
         let done = ((now - self.from) / (to - self.from)).clamp(0.0, 1.0);
         let done = if now > self.found { done } else { 0.0 };
         let by_prior = (whole - made).max(settings.least_left * whole * (1.0 - done)).max(1e-9 * whole);
-        let weight = settings.pace_weight * done;
-        let by_pace = self.pace(now).filter(|_| !model.entry.late).map(|pace| pace * (to - now).max(0.0));
+        // A method whose error falls late says nothing by its pace before that, and all once it does.
+        let weight = match model.entry.late {
+            true if now - self.from < LN_10 => 0.0,
+            true => 1.0,
+            false => settings.pace_weight * done,
+        };
+        let by_pace = self.pace(now).map(|pace| pace * (to - now).max(0.0));
         let left = match by_pace {
-            Some(by_pace) if by_pace > 0.0 && by_pace.is_finite() => {
+            Some(by_pace) if by_pace > 0.0 && by_pace.is_finite() && weight > 0.0 => {
                 ((1.0 - weight) * by_prior.ln() + weight * by_pace.ln()).exp()
             }
             _ => by_prior,

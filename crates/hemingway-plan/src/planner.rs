@@ -169,9 +169,14 @@ impl Planner {
             let correlation = if a == b { 1.0 } else { a_line.correlation(b_line) };
             correlation * a_line.deviation * b_line.deviation
         });
-        let [shared, own] = if real_clock { settings.real_pace } else { settings.virtual_pace };
+        let pace = if real_clock { settings.real_pace } else { settings.virtual_pace };
+        let [shared, of_algorithm, own] = pace.map(|deviation| deviation * deviation);
         let places: Vec<usize> = (0..models.len()).collect();
-        let pace = Posterior::new(&places, |a, b| shared * shared + if a == b { own * own } else { 0.0 });
+        let pace = Posterior::new(&places, |&a, &b| {
+            let same_algorithm =
+                if models[a].entry.name == models[b].entry.name { of_algorithm } else { 0.0 };
+            shared + same_algorithm + if a == b { own } else { 0.0 }
+        });
         let size = models.len() as f64;
         let planning = size * MODEL_SECONDS + 2.0 * size * size * PAIR_SECONDS;
         let mut planner = Planner {
@@ -459,7 +464,7 @@ impl Planner {
                 parts.min_by(|a, b| a.times.expected().total_cmp(&b.times.expected()))
             };
             let first = quickest(&mut open().filter_map(|model| self.part(model, self.progress, until)))?;
-            let second = open().filter(|&model| model != first.model);
+            let second = open().filter(|&model| !self.models[model].same_rounds(&self.models[first.model]));
             let Some(second) = quickest(&mut second.filter_map(|model| self.part_after(model, until, goal)))
             else {
                 continue;
@@ -532,7 +537,13 @@ impl Planner {
     fn part_after(&self, model: usize, from: f64, to: f64) -> Option<Part> {
         let predicted = &self.models[model];
         let (mean, variance) = self.residual(model);
-        let effort = predicted.effort(from.max(f64::MIN_POSITIVE), to, mean)?;
+        let effort = match &self.stage {
+            // The rounds are those of the stage under way, wherever they are made.
+            Some(stage) if predicted.same_rounds(&self.models[stage.model]) && from <= self.progress => {
+                stage.left(predicted, to, mean, &self.settings).0 + predicted.takes_over.rounds()?
+            }
+            _ => predicted.effort(from.max(f64::MIN_POSITIVE), to, mean)?,
+        };
         let reading = self.reading_on(predicted.configuration.workers);
         Some(self.timed(model, to, effort, variance.sqrt(), predicted.set_up + predicted.switch + reading))
     }

@@ -1,8 +1,10 @@
 //! Every constant of the planner that was not derived. What happens at half and at twice its value is in
 //! `docs/decisions/012-planner-constants.md`, with the command that repeats it.
 
+use serde::{Deserialize, Serialize};
+
 /// What the planner trades off.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The share of the time left that a change of plan has to gain. Less changes plans on noise, more keeps to slow ones.
     pub switch_gain: f64,
@@ -14,11 +16,11 @@ pub struct Settings {
     pub repeat: f64,
     /// The same between datasets that only look alike.
     pub similar: f64,
-    /// The standard deviation of ln seconds per round that configurations share, and that each has for itself: on a
-    /// virtual clock,
-    pub virtual_pace: [f64; 2],
+    /// The standard deviation of ln seconds per round that all configurations share, that those of an algorithm share, and
+    /// that each has for itself: on a virtual clock,
+    pub virtual_pace: [f64; 3],
     /// and on real machines.
-    pub real_pace: [f64; 2],
+    pub real_pace: [f64; 3],
     /// The standard deviation of ln seconds per round between runs of one configuration on real machines.
     pub real_repeat: f64,
     /// What each factor of e outside of the fitted runs adds to the standard deviation of ln rounds.
@@ -37,8 +39,8 @@ impl Default for Settings {
             least_left: 0.5,
             repeat: 0.1,
             similar: 0.5,
-            virtual_pace: [0.0, 0.15],
-            real_pace: [0.5, 0.3],
+            virtual_pace: [0.0, 0.13, 0.08],
+            real_pace: [0.5, 0.25, 0.15],
             real_repeat: 0.1,
             unseen: 0.2,
             sure: 0.9,

@@ -2,6 +2,7 @@
 
 use hemingway_train::Loss;
 
+/// How many terms there are.
 pub(super) const TERMS: usize = 14;
 
 /// ln N = coefficients · terms, N being rounds, or passes over all rows for dual methods on one worker.
@@ -10,14 +11,13 @@ pub(super) struct Line {
     /// A dual method on one worker.
     pub alone: bool,
     pub loss: Loss,
-    /// one, g, ln g, ln m, ln(1+mκ), ln(1+mκ/100), ln(1+κ),
-    /// ln(1+R²/λ), ln n, ln(R²/L), ln deff, g·ln m, g·ln(1+R²/λ), ln p.
+    /// Of [`super::line::TERM_NAMES`].
     pub coefficients: [f64; TERMS],
     /// Standard deviation of ln N on data that was left out of the fit.
     pub deviation: f64,
 }
 
-/// The line of algorithms that were never measured; its deviation is that of algorithms left out of the fit.
+/// The line of algorithms that were never measured.
 pub(super) struct FamilyLine {
     pub family: &'static str,
     pub loss: Loss,
@@ -27,102 +27,103 @@ pub(super) struct FamilyLine {
 
 #[rustfmt::skip]
 pub(super) static LINES: [Line; 32] = [
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [-0.458842, 0.0390704, 0.611129, 0.0, 0.0, -0.407391, 0.749343, 0.0986436, -0.156057, -0.0397487, 0.0811308, 0.0, 0.0045395, 0.0], deviation: 0.607 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [-0.449687, 0.0324539, 0.907546, 0.0, 0.0, -0.44352, 0.603338, 0.18686, -0.127115, -0.00448683, -0.128003, 0.0, -0.00317978, 0.0], deviation: 0.522 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-1.18387, 0.0584489, 0.885809, 0.0, 0.0, -0.468401, 0.479724, 0.183879, -0.0906651, -0.00152082, -0.108969, 0.0, -0.00457551, 0.0], deviation: 0.577 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [-0.795588, 0.04634, 1.00964, 0.0, 0.0, -0.961216, 0.702271, 0.289198, -0.168885, -0.0620837, -0.0709457, 0.0, -0.00531148, 0.0], deviation: 0.428 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [-0.0177969, 0.0777713, 0.82077, 1.11917, 0.12749, -0.82479, 0.973944, -0.091799, -0.0323348, -0.0482261, 0.0463819, -0.0224269, 0.0193786, 0.0], deviation: 0.592 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [-1.78465, 0.064251, 1.38993, 0.737466, 0.348798, -0.592164, 0.766368, 0.138724, -0.137553, -0.0730322, -0.0339748, -0.00166352, 0.0123412, 0.0], deviation: 0.778 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-3.18951, 0.136506, 1.32472, 0.753001, 0.167307, -0.457815, 0.669209, 0.220489, -0.109445, -0.0485857, -0.0382755, 0.00187377, 0.00187664, 0.0], deviation: 0.904 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-1.30475, 0.118583, 1.41993, 0.622174, 0.40628, -0.605398, 0.777081, 0.271093, -0.24226, -0.0413036, -0.0835634, -0.0024763, 0.00559933, 0.0], deviation: 0.798 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [-1.29947, 0.243422, 1.13743, 0.463015, 0.632122, -0.31952, -0.29682, 0.506396, -0.529426, -0.225148, 0.111083, -0.0131234, 0.0176345, 0.0], deviation: 1.049 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.146435, -0.0260345, 0.735769, -0.137281, 0.97457, -0.218104, -0.278146, 0.148511, -0.194251, -0.106395, -0.0974685, 0.0226311, 0.0364481, 0.0], deviation: 0.740 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [-1.7007, 0.00716097, 0.552846, -0.153784, 0.879106, -0.0856119, -0.258604, 0.102975, 0.0149433, -0.113114, -0.156173, 0.00986016, 0.0322955, 0.0], deviation: 0.740 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [0.903062, -0.0316802, 0.819862, -0.0781637, 0.928962, -0.280106, -0.22109, 0.277574, -0.322939, -0.128107, -0.190065, 0.0192902, 0.0389877, 0.0], deviation: 0.778 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [-0.489455, 0.297003, -0.510087, 0.0, 0.0, 0.0, 0.441353, 0.113553, -0.188066, -0.345639, 0.413751, 0.0, 0.0317273, 0.0], deviation: 1.049 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.509722, 0.0680789, 0.482484, 0.0, 0.0, 0.0, 0.0217021, 0.185077, -0.0938395, -0.34389, 0.375931, 0.0, -0.00377946, 0.0], deviation: 0.882 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [-0.819094, 0.0811337, 0.543435, 0.0, 0.0, 0.0, -0.0147562, 0.271377, -0.141495, -0.304994, 0.200707, 0.0, -0.00492736, 0.0], deviation: 0.722 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [-0.108603, 0.0919276, 0.369052, 0.0, 0.0, 0.0, -0.0334, 0.166, -0.136868, -0.416141, 0.398401, 0.0, -0.00407553, 0.0], deviation: 0.722 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [-5.64402, -0.107085, 3.91095, 0.0, 0.0, 0.0, 0.0906757, 0.589414, -0.124563, -1.72883, 1.17228, 0.0, 0.0507918, 0.0], deviation: 2.005 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [-2.3474, 0.161763, 1.43427, 0.0, 0.0, 0.0, -0.453694, 0.745054, -0.169408, -1.32184, 0.83459, 0.0, -0.0188162, 0.0], deviation: 1.131 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-4.09717, 0.224094, 1.47852, 0.0, 0.0, 0.0, -0.341353, 0.833178, -0.262823, -1.29135, 0.888097, 0.0, -0.0249222, 0.0], deviation: 1.451 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [-2.23779, 0.232515, 1.29838, 0.0, 0.0, 0.0, -0.276324, 0.514564, -0.21399, -1.71501, 1.31064, 0.0, -0.0229738, 0.0], deviation: 0.974 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.855177, -0.0384591, 0.890272, 0.0, 0.0, 0.0, -0.108018, 0.155107, 0.0526526, 0.00182658, -0.0328133, 0.0, -0.000339167, 0.0], deviation: 0.439 },
-    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.135647, 0.0515322, 0.222315, 0.0, 0.0, 0.0, -0.103068, 0.130749, -0.0475037, -0.108723, 0.176555, 0.0, -0.00484412, 0.0], deviation: 0.351 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [-0.812258, 0.0429364, 0.267867, 0.0, 0.0, 0.0, -0.0899978, 0.205412, -0.0904647, -0.108748, 0.129398, 0.0, -0.00338516, 0.0], deviation: 0.577 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: 0.100 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [-4.35504, 0.763042, 1.22876, 0.309964, 0.201925, 0.29651, -0.0828886, 0.825632, -0.672946, 0.0101499, 0.359277, -0.0195804, -0.0207652, 0.0], deviation: 0.759 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [-2.30811, 0.739455, 0.704808, 0.122839, 0.258082, 0.0480132, -0.252175, 0.768927, -0.666411, 0.00581245, 0.232412, -0.0118796, -0.0238473, 0.0], deviation: 0.654 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [-4.21272, 0.766244, 0.716149, 0.0228035, 0.209516, 0.219189, -0.286802, 0.804526, -0.611813, 0.0667537, 0.182889, -0.00488915, -0.022892, 0.0], deviation: 0.704 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [-1.64926, 0.739242, 0.325548, -0.0324803, 0.214778, -0.297423, -0.259748, 0.820748, -0.634473, 0.0169212, 0.16731, 0.00162691, -0.0232391, 0.0], deviation: 0.704 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [1.87301, 0.400192, -0.588383, 0.0, 0.0, 0.0, 0.448161, 0.189461, -0.0221901, -0.0977007, 0.342957, 0.0, 0.0507941, 0.0], deviation: 0.950 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.01647, 0.317681, -0.088687, 0.0, 0.0, 0.0, 0.322849, 0.214711, -0.015811, -0.203008, 0.373011, 0.0, 0.0374069, 0.0], deviation: 0.839 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [1.8445, 0.337002, -0.398138, 0.0, 0.0, 0.0, 0.418831, 0.169687, 0.0124307, -0.144583, 0.238053, 0.0, 0.039724, 0.0], deviation: 0.927 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [2.06312, 0.356908, -0.156209, 0.0, 0.0, 0.0, 0.35944, 0.180111, -0.010156, -0.331343, 0.495816, 0.0, 0.031676, 0.0], deviation: 0.839 },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [0.150866, 0.187478, 1.06523, 1.16756, 0.0783033, -0.430827, 0.842614, 0.0813405, -0.16763, -0.0765224, 0.0117304, -0.0368149, 0.00121462, -0.383953], deviation: 0.794 },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.318587, 0.281438, 0.90551, 0.948523, 0.355576, -0.697162, 0.617612, 0.291961, -0.334961, -0.0984791, -0.0945618, -0.0303006, -0.00725194, -0.349077], deviation: 0.949 },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-2.61456, 0.234891, 0.867898, 0.994516, 0.165607, -0.352879, 0.664771, 0.170398, -0.0994527, -0.0722953, -0.011032, -0.028008, 0.000619296, -0.256956], deviation: 0.992 },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-0.97347, 0.307455, 0.956656, 0.834913, 0.390418, -0.702645, 0.574122, 0.365249, -0.308343, -0.086465, -0.0803333, -0.0312839, -0.00726626, -0.334684], deviation: 1.125 },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [-0.216129, 0.0924602, 0.640261, 0.0, 0.0, 0.0, 0.457661, 0.281821, -0.214706, 0.00552959, 0.00537242, 0.0, -0.00759962, 0.0], deviation: 0.845 },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [0.0811358, 0.154676, 0.173362, 0.0, 0.0, 0.0, 0.353919, 0.284711, -0.155469, 0.0686019, -0.0941433, 0.0, -0.00949667, 0.0], deviation: 0.706 },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-0.685455, 0.164907, 0.280802, 0.0, 0.0, 0.0, 0.39838, 0.188245, -0.061285, 0.0810741, -0.110859, 0.0, -0.0100606, 0.0], deviation: 0.645 },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [0.299364, 0.121504, 0.289615, 0.0, 0.0, 0.0, 0.396481, 0.33125, -0.207675, -0.0276869, -0.102993, 0.0, -0.00305626, 0.0], deviation: 0.655 },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [-0.198943, 0.349501, 0.946637, 0.255121, 0.787578, -0.342158, -0.382432, 0.519509, -0.508788, -0.208142, 0.0501836, -0.000138587, -0.0096725, -0.347346], deviation: 1.060 },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.41956, 0.265527, 0.0149443, 0.0119597, 1.06153, -0.46357, -0.371058, 0.248388, -0.325644, -0.105978, -0.104839, -0.00772849, 0.0105797, -0.38206], deviation: 0.965 },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [-0.612269, 0.0793888, 0.334503, -0.0654698, 0.885144, -0.0904016, -0.144859, 0.0156044, 0.00709595, -0.0929495, -0.124426, -0.00775888, 0.0254788, -0.319537], deviation: 0.883 },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [1.43444, 0.181581, 0.0259815, 0.0331743, 1.03964, -0.517791, -0.279509, 0.258191, -0.320352, -0.139454, -0.1334, -0.00205022, 0.026304, -0.572417], deviation: 1.009 },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [3.1544, 0.218689, 0.283455, 0.0, 0.0, 0.0, 0.141121, 0.458518, -0.464939, -1.30785, 0.766086, 0.0, 0.0463173, 0.0], deviation: 2.284 },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.44741, 0.37022, -0.0869946, 0.0, 0.0, 0.0, -0.359645, 0.732361, -0.452615, -1.3493, 0.730608, 0.0, -0.0299824, 0.0], deviation: 1.221 },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-0.215291, 0.39022, 0.0420687, 0.0, 0.0, 0.0, -0.29133, 0.780946, -0.362007, -1.24741, 0.692238, 0.0, -0.0324182, 0.0], deviation: 1.166 },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [0.810796, 0.379273, 0.243947, 0.0, 0.0, 0.0, -0.38104, 0.63178, -0.395049, -1.59553, 1.01773, 0.0, -0.0285066, 0.0], deviation: 1.121 },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [3.35788, 0.420114, -1.20864, 0.0, 0.0, 0.0, 0.684131, 0.118014, -0.385188, -0.333741, 0.194279, 0.0, 0.0238053, 0.0], deviation: 1.676 },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.92362, 0.0949503, 0.26913, 0.0, 0.0, 0.0, 0.000216266, 0.219307, -0.187527, -0.410306, 0.268626, 0.0, -0.00374056, 0.0], deviation: 0.838 },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [0.0342149, 0.0788092, 0.348234, 0.0, 0.0, 0.0, -0.0250348, 0.245605, -0.130219, -0.312493, 0.13954, 0.0, -0.00253554, 0.0], deviation: 0.646 },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [0.60544, 0.0938645, 0.271475, 0.0, 0.0, 0.0, -0.090185, 0.211, -0.181064, -0.455543, 0.332435, 0.0, -0.0028, 0.0], deviation: 0.764 },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [3.22944, 0.451529, -0.230243, 0.0215437, 0.82906, -0.305097, -0.127706, 0.286473, -0.694119, -0.0285689, 0.0534081, 0.0243413, 0.0331715, -0.280731], deviation: 1.279 },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.67397, 0.622276, -0.989295, 0.168265, 0.642944, -0.174259, -0.0746638, 0.29572, -0.575697, -0.024234, 0.00690796, -0.0178315, 0.0254789, -0.471326], deviation: 0.981 },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [0.260567, 0.551802, -1.16782, 0.0145692, 0.451428, 0.221796, 0.0114254, 0.17479, -0.273153, 0.0005762, 0.0787749, 0.00364638, 0.0267292, -0.407641], deviation: 0.888 },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [2.36669, 0.658605, -1.1756, 0.0308913, 0.421618, -0.0708164, -0.0712247, 0.408925, -0.55254, -0.0824695, 0.102207, 0.0106267, 0.0119608, -0.538967], deviation: 1.069 },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [2.50387, 0.488737, -0.416172, 0.0, 0.0, 0.0, 0.161333, 0.415867, -0.158592, -0.223039, 0.309472, 0.0, 0.0192975, 0.0], deviation: 1.183 },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.63959, 0.371734, 0.578203, 0.0, 0.0, 0.0, -0.0026672, 0.519071, -0.169816, -0.181495, 0.348309, 0.0, -0.00225478, 0.0], deviation: 1.107 },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [-0.701339, 0.407169, 0.420302, 0.0, 0.0, 0.0, 0.145215, 0.484999, 0.0368984, -0.261037, 0.346567, 0.0, -0.00242844, 0.0], deviation: 1.100 },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [0.79039, 0.450971, 0.550561, 0.0, 0.0, 0.0, -0.00752815, 0.543035, -0.0996645, -0.345266, 0.461222, 0.0, -0.0183459, 0.0], deviation: 1.138 },
+    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.475762, 0.00721039, 0.770416, 0.0, 0.0, 0.0, -0.0934342, 0.164499, 0.0276386, -0.0573715, -0.0344588, 0.0, -0.00321685, 0.0], deviation: 0.464 },
+    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.358492, 0.0348722, 0.184644, 0.0, 0.0, 0.0, -0.0349553, 0.119786, -0.0737912, -0.122684, 0.123708, 0.0, -0.00271848, 0.0], deviation: 0.481 },
+    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [0.0134005, 0.0337224, 0.195815, 0.0, 0.0, 0.0, -0.0546876, 0.152664, -0.0872681, -0.115055, 0.0833123, 0.0, -0.00199917, 0.0], deviation: 0.462 },
+    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [-0.0925801, 0.0159775, 0.0215223, 0.0, 0.0, 0.0, -0.0263241, 0.0321639, -0.0174049, 0.000167248, -0.00538189, 0.0, -0.00168158, 0.0], deviation: 0.100 },
 ];
 
 #[rustfmt::skip]
 pub(super) static FAMILIES: [FamilyLine; 16] = [
-    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [0.590273, -0.0461185, 0.852967, 0.000788124, 0.807914, -0.270362, -0.0403966, 0.0516391, -0.164871, -0.0953235, 0.0886248, 0.0596066, 0.0179677, 0.0], deviation: 1.441 },
-    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [-0.35997, -0.0342742, 1.1897, -0.281459, 1.03443, -0.20593, -0.424293, 0.167434, -0.110408, -0.0443179, -0.0979394, 0.0531625, 0.005657, 0.0], deviation: 1.328 },
-    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-1.68574, 0.0294534, 1.16125, -0.297888, 0.874253, -0.0558287, -0.471998, 0.208587, -0.0460301, -0.0513194, -0.10585, 0.0402406, -0.000338891, 0.0], deviation: 1.380 },
-    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [-0.475962, 0.0197037, 1.25812, -0.242801, 1.07173, -0.724135, -0.383908, 0.3163, -0.193011, -0.0784265, -0.103936, 0.0481308, -0.00094769, 0.0], deviation: 1.294 },
-    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [-1.44202, 0.247932, 0.989771, 0.0, 0.0, 0.0, 0.190474, 0.431665, -0.286045, -0.619685, 0.497449, 0.0, 0.0155036, 0.0], deviation: 3.004 },
-    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [-0.531666, 0.123693, 0.777834, 0.0, 0.0, 0.0, -0.225879, 0.457186, -0.188205, -0.604262, 0.430757, 0.0, -0.011112, 0.0], deviation: 2.893 },
-    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [-1.9767, 0.173027, 0.897759, 0.0, 0.0, 0.0, -0.268974, 0.593797, -0.246102, -0.561399, 0.346031, 0.0, -0.0159025, 0.0], deviation: 2.913 },
-    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [-0.438434, 0.158135, 0.670989, 0.0, 0.0, 0.0, -0.196629, 0.356439, -0.195248, -0.78817, 0.583574, 0.0, -0.0121194, 0.0], deviation: 2.865 },
-    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.859221, -0.0390709, 0.89576, 0.0, 0.0, 0.0, -0.108598, 0.155753, 0.0522118, 0.001859, -0.0330838, 0.0, -0.00036598, 0.0], deviation: 2.716 },
-    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [-0.13453, 0.0519565, 0.218042, 0.0, 0.0, 0.0, -0.102176, 0.12972, -0.0468391, -0.108959, 0.17768, 0.0, -0.00481223, 0.0], deviation: 2.705 },
-    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [-0.815798, 0.0435773, 0.271106, 0.0, 0.0, 0.0, -0.0919861, 0.207788, -0.0922097, -0.108897, 0.128543, 0.0, -0.00348469, 0.0], deviation: 2.741 },
-    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: 2.685 },
-    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [0.441864, 0.519884, -0.447945, -0.236588, 0.561411, 0.432301, -0.024704, 0.259807, -0.267372, -0.0422455, 0.370555, 0.0405979, 0.037719, 0.0], deviation: 4.500 },
-    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [1.28205, 0.491281, -0.227548, -0.287784, 0.533465, 0.0848322, -0.192744, 0.340969, -0.318697, -0.077336, 0.292474, 0.0336108, 0.0201497, 0.0], deviation: 4.484 },
-    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [0.386662, 0.506298, -0.537825, -0.424696, 0.506084, 0.232931, -0.188258, 0.288745, -0.222905, -0.0150106, 0.205422, 0.0393921, 0.0231103, 0.0], deviation: 4.492 },
-    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [1.32654, 0.521403, -0.376507, -0.375908, 0.528788, -0.251272, -0.19994, 0.367741, -0.292005, -0.120426, 0.297875, 0.033974, 0.0169116, 0.0], deviation: 4.488 },
+    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [0.500326, 0.163404, 0.876293, 0.368037, 0.669098, -0.11685, -0.21609, 0.33475, -0.328353, -0.109844, 0.0151528, 0.0290996, -0.0113565, -0.265233], deviation: 1.670 },
+    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [0.756097, 0.194392, 0.518829, 0.187886, 0.904675, -0.331415, -0.284787, 0.292143, -0.294162, -0.0538464, -0.108048, 0.0143715, -0.00824429, -0.325618], deviation: 1.510 },
+    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-1.01542, 0.0955764, 0.72356, 0.159294, 0.653282, 0.0661681, -0.159003, 0.156896, -0.0635135, -0.0657547, -0.0762536, 0.00963944, 0.000856865, -0.289265], deviation: 1.504 },
+    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [0.274555, 0.161604, 0.75414, 0.150327, 0.890716, -0.39247, -0.247606, 0.373338, -0.297161, -0.114106, -0.107527, 0.0204321, -0.00709188, -0.408814], deviation: 1.520 },
+    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [5.96694, 0.703129, -2.81374, 0.0, 0.0, 0.0, 0.390638, 0.345964, -0.480673, -0.411526, 0.1923, 0.0, -0.00386236, 0.0], deviation: 2.301 },
+    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [5.40908, 0.610972, -2.54268, 0.0, 0.0, 0.0, -0.21601, 0.47601, -0.44669, -0.491375, 0.205974, 0.0, -0.0233461, 0.0], deviation: 1.851 },
+    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [2.64238, 0.619449, -2.06245, 0.0, 0.0, 0.0, -0.255239, 0.565992, -0.344362, -0.453302, 0.165436, 0.0, -0.0279932, 0.0], deviation: 1.688 },
+    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [3.46959, 0.526544, -1.80301, 0.0, 0.0, 0.0, -0.286712, 0.465864, -0.36626, -0.589134, 0.321727, 0.0, -0.0209859, 0.0], deviation: 1.808 },
+    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.475762, 0.00721039, 0.770416, 0.0, 0.0, 0.0, -0.0934342, 0.164499, 0.0276386, -0.0573715, -0.0344588, 0.0, -0.00321685, 0.0], deviation: 1.097 },
+    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [0.358492, 0.0348722, 0.184644, 0.0, 0.0, 0.0, -0.0349553, 0.119786, -0.0737912, -0.122684, 0.123708, 0.0, -0.00271848, 0.0], deviation: 1.101 },
+    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [0.0134005, 0.0337224, 0.195815, 0.0, 0.0, 0.0, -0.0546876, 0.152664, -0.0872681, -0.115055, 0.0833123, 0.0, -0.00199917, 0.0], deviation: 1.097 },
+    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [-0.0925801, 0.0159775, 0.0215223, 0.0, 0.0, 0.0, -0.0263241, 0.0321639, -0.0174049, 0.000167248, -0.00538189, 0.0, -0.00168158, 0.0], deviation: 1.001 },
+    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [3.69365, 0.528152, -0.558058, -0.690464, 1.03753, 0.00893774, -0.451881, 0.352217, -0.482803, -0.0743121, 0.124807, 0.0519548, 0.00759326, -0.377282], deviation: 2.400 },
+    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [3.81755, 0.659898, -1.37693, -0.658127, 0.826248, 0.235147, -0.507879, 0.419159, -0.419859, 0.0043497, 0.0102826, 0.0284329, -0.000382682, -0.582758], deviation: 2.244 },
+    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [1.67957, 0.646506, -1.52062, -0.72768, 0.548535, 0.608516, -0.350398, 0.327329, -0.202416, 0.024441, 0.0785089, 0.0384475, 0.00140181, -0.419309], deviation: 2.199 },
+    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [2.98193, 0.669287, -1.33838, -0.740704, 0.545002, 0.342285, -0.349089, 0.47812, -0.363271, -0.0437976, 0.128479, 0.0529064, -0.00972736, -0.48212], deviation: 2.219 },
 ];
 
 /// Algorithm, and whether it is a dual method on one worker: the rows and columns of [`CORRELATIONS`].
 #[rustfmt::skip]
 pub(super) static GROUPS: [(&str, bool); 8] = [
-    ("cocoa", true),
     ("cocoa", false),
+    ("cocoa", true),
     ("cocoa-plus", false),
-    ("l-bfgs", false),
     ("gradient-descent", false),
-    ("newton", false),
+    ("l-bfgs", false),
     ("local-sgd", false),
     ("minibatch-sgd", false),
+    ("newton", false),
 ];
 
 /// Between the residuals of two lines at one problem; on the diagonal between two numbers of workers.
 #[rustfmt::skip]
 pub(super) static CORRELATIONS: [[f64; 8]; 8] = [
-    [1.000, 0.490, 0.490, 0.170, -0.010, -0.190, 0.290, 0.230],
-    [0.490, 0.710, 0.490, 0.230, 0.270, 0.070, 0.190, 0.190],
-    [0.490, 0.490, 0.630, 0.230, 0.030, 0.050, 0.130, 0.090],
-    [0.170, 0.230, 0.230, 1.000, 0.730, 0.370, 0.110, 0.510],
-    [-0.010, 0.270, 0.030, 0.730, 1.000, 0.490, -0.010, 0.630],
-    [-0.190, 0.070, 0.050, 0.370, 0.490, 1.000, -0.030, 0.210],
-    [0.290, 0.190, 0.130, 0.110, -0.010, -0.030, 0.470, 0.130],
-    [0.230, 0.190, 0.090, 0.510, 0.630, 0.210, 0.130, 1.000],
+    [0.768, 0.519, 0.529, 0.208, 0.168, 0.312, 0.266, 0.030],
+    [0.519, 1.000, 0.518, 0.069, -0.012, 0.274, 0.203, -0.182],
+    [0.529, 0.518, 0.713, 0.142, 0.169, 0.372, 0.234, 0.016],
+    [0.208, 0.069, 0.142, 1.000, 0.660, 0.210, 0.431, 0.414],
+    [0.168, -0.012, 0.169, 0.660, 1.000, 0.238, 0.414, 0.327],
+    [0.312, 0.274, 0.372, 0.210, 0.238, 0.572, 0.303, 0.061],
+    [0.266, 0.203, 0.234, 0.431, 0.414, 0.303, 1.000, 0.200],
+    [0.030, -0.182, 0.016, 0.414, 0.327, 0.061, 0.200, 1.000],
 ];
 
 /// The correlation of residuals along a run falls by this factor with every decade of the error.
 #[rustfmt::skip]
 pub(super) static PER_DECADE: [(&str, f64); 4] = [
-    ("dual", 0.80),
-    ("batch", 0.92),
-    ("second-order", 0.89),
-    ("stochastic", 0.68),
+    ("dual", 0.83),
+    ("batch", 0.91),
+    ("second-order", 0.92),
+    ("stochastic", 0.75),
 ];
 
-/// What the runs covered: ln m, ln(1+κ), ln(1+R²/λ), ln n, ln p, g.
+/// What the runs covered: the least and the most of each of [`super::line::CHARACTERS`].
 #[rustfmt::skip]
-pub(super) static RANGES: [(f64, f64); 6] = [
-    (0.000, 5.545),
-    (0.000, 15.785),
-    (0.285, 23.163),
-    (6.910, 10.822),
-    (0.000, 0.000),
-    (2.303, 11.513),
+pub(super) static RANGES: [(f64, f64); 7] = [
+    (0.000, 6.931),
+    (0.000, 16.631),
+    (0.285, 23.775),
+    (6.908, 10.822),
+    (0.001, 5.634),
+    (0.000, 10.251),
+    (-1.386, 2.773),
 ];

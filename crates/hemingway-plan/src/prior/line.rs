@@ -31,6 +31,9 @@ pub const TERM_NAMES: [&str; TERMS] = [
     "ln p",
 ];
 
+/// Which terms say how far a problem is from those that were fitted: ln m, ln(1+κ), ln(1+R²/λ), ln n, ln(R²/L), ln deff, ln p.
+pub(super) const CHARACTERS: [usize; 7] = [3, 6, 7, 8, 9, 10, 13];
+
 /// The terms of a run with `passes` of local work to an error of e^-g.
 pub fn terms(profile: &Profile, workers: usize, passes: f64, g: f64) -> [f64; TERMS] {
     let (m, kappa, condition) = (workers.max(1) as f64, profile.curvature(), profile.condition().ln_1p());
@@ -124,11 +127,9 @@ impl Line {
 
 /// How far outside of the fitted runs a problem is, in factors of e over all its characters.
 fn outside(profile: &Profile, workers: usize, passes: f64) -> f64 {
-    let kappa = profile.curvature().ln_1p();
-    let condition = profile.condition().ln_1p();
-    let values =
-        [(workers.max(1) as f64).ln(), kappa, condition, (profile.data.rows.max(1) as f64).ln(), passes.ln()];
-    values.iter().zip(RANGES).map(|(value, (low, high))| (low - value).max(value - high).max(0.0)).sum()
+    let named = terms(profile, workers, passes, 1.0);
+    let beyond = |(at, (low, high)): (&usize, (f64, f64))| (low - named[*at]).max(named[*at] - high).max(0.0);
+    CHARACTERS.iter().zip(RANGES).map(beyond).sum()
 }
 
 fn family_name(family: Family) -> &'static str {

@@ -96,6 +96,17 @@ pub enum TakeOver {
     Never,
 }
 
+impl TakeOver {
+    /// Rounds to find its feet; nothing if it never takes over.
+    pub fn rounds(self) -> Option<f64> {
+        match self {
+            TakeOver::After { rounds } => Some(rounds),
+            TakeOver::Anew => Some(0.0),
+            TakeOver::Never => None,
+        }
+    }
+}
+
 /// Nothing is held against it.
 fn suits_all(_: usize) -> Option<String> {
     None

@@ -18,7 +18,12 @@ pub(crate) struct Recorder<'a> {
     behind: bool,
     /// When to try again, while behind.
     again: Option<Instant>,
+    /// Whether it was said that checkpoints are too large.
+    said_too_large: bool,
 }
+
+/// SQLite keeps no value of more bytes; some are for what is around it.
+const LARGEST_STATE: usize = 1_000_000_000 - 4096;
 
 /// While the store cannot be written to, a try is followed by this many times its length without one: the run gets at
 /// least 19 of 20 parts of the time, however much there is to write, and catches up almost at once.
@@ -39,7 +44,7 @@ pub(super) enum Entry {
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(store: &'a Store, run: &'a StoredRun) -> Recorder<'a> {
-        Recorder { store, run, waiting: Vec::new(), behind: false, again: None }
+        Recorder { store, run, waiting: Vec::new(), behind: false, again: None, said_too_large: false }
     }
 
     /// Keeps a point. All these return what the user should know, if anything.
@@ -49,8 +54,12 @@ impl<'a> Recorder<'a> {
 
     /// Keeps a state to go on from; one that waits is replaced.
     pub(crate) fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<Option<String>, Error> {
+        let state = checkpoint.to_bytes();
+        if state.len() > LARGEST_STATE {
+            return Ok(self.too_large(state.len()));
+        }
         self.waiting.retain(|entry| !matches!(entry, Entry::Checkpoint { .. }));
-        self.record(Entry::Checkpoint { round: checkpoint.round, state: checkpoint.to_bytes() })
+        self.record(Entry::Checkpoint { round: checkpoint.round, state })
     }
 
     /// The run goes on another way.
@@ -106,6 +115,14 @@ impl<'a> Recorder<'a> {
             Err(error) if error.may_pass() => self.fall_behind(&error, begun.elapsed()),
             Err(error) => Err(error),
         }
+    }
+
+    fn too_large(&mut self, bytes: usize) -> Option<String> {
+        let said = std::mem::replace(&mut self.said_too_large, true);
+        (!said).then(|| {
+            let size = bytes as f64 / 1e9;
+            format!("a checkpoint of this run has {size:.1} GB, more than the store can keep; it cannot be resumed")
+        })
     }
 
     fn fall_behind(&mut self, error: &Error, tried: Duration) -> Result<Option<String>, Error> {
