@@ -23,20 +23,6 @@ impl Estimate {
         }
     }
 
-    /// The share of outcomes that stay below a value.
-    pub fn share_below(&self, value: f64) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..50 {
-            let middle = 0.5 * (low + high);
-            if self.quantile(middle) < value {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        0.5 * (low + high)
-    }
-
     /// With a second, independent reason for being wrong, which alone would have the same middle: on either side the
     /// widths add as independent ones do, in logarithms where all is positive.
     pub(crate) fn widened(&self, low: f64, high: f64) -> Estimate {
@@ -82,15 +68,11 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_rise_and_shares_undo_them() {
+    fn quantiles_rise() {
         let estimate = Estimate { low: 1.0, mean: 2.0, high: 8.0 };
         let shares = [0.0, 0.01, 0.2, 0.49, 0.5, 0.51, 0.8, 0.99, 1.0];
         let values: Vec<f64> = shares.iter().map(|&share| estimate.quantile(share)).collect();
         assert!(values.windows(2).all(|pair| pair[0] <= pair[1] && pair[1].is_finite()), "{values:?}");
-        for share in [0.01, 0.2, 0.8, 0.99] {
-            close(estimate.share_below(estimate.quantile(share)), share);
-        }
-        assert!(estimate.share_below(0.0) < 1e-9 && estimate.share_below(1e9) > 1.0 - 1e-9);
     }
 
     #[test]

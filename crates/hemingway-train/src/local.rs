@@ -6,7 +6,8 @@ use hemingway_data::{Dataset, Fingerprint, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{BLOCK, Shape, Tally, with_loss};
-use crate::{Meter, Problem, Work};
+use crate::meter::Meter;
+use crate::{Problem, Work};
 
 /// The rows of one worker. Rows are numbered from 0 here; `first_row` is the global number of the first.
 pub struct Local<'a> {

@@ -8,10 +8,11 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use crate::local::dot;
-use crate::{Loss, Meter, Phase, Rng};
+use crate::meter::Meter;
+use crate::{Loss, Phase, Rng};
 
 /// So many rows are looked at, a random one in each of as many equal parts of the data.
-pub const PROFILED_ROWS: usize = 128;
+const PROFILED_ROWS: usize = 128;
 /// Lanczos steps: what is then not known of the largest eigenvalue is less than what the sample leaves open.
 const STEPS: usize = 3;
 /// An eigenvalue has been found once its residual is this share of it.

@@ -49,11 +49,6 @@ impl Loss {
         }
     }
 
-    /// Whether targets are classes, ±1.
-    pub fn classifies(self) -> bool {
-        self != Loss::Squared
-    }
-
     /// The largest second derivative of φ in p, where φ has one.
     pub fn smoothness(self) -> Option<f64> {
         match self {

@@ -181,12 +181,7 @@ impl Store {
         choice.switches.last().map_or(Ok(()), |switched| self.settle(run, switched.at_round))
     }
 
-    /// Closes a run with its result.
-    pub fn finish_run(&self, run: &StoredRun, report: &TrainReport) -> Result<(), Error> {
-        self.finish_with(run, &[], report)
-    }
-
-    /// The same after what is still to be written.
+    /// Closes a run with its result, after what is still to be written.
     pub(super) fn finish_with(
         &self,
         run: &StoredRun,

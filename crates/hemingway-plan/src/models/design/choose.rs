@@ -1,10 +1,10 @@
-//! A set of runs that narrows beliefs most within a budget.
+//! The set of runs that narrows the posteriors most within a budget.
 //!
 //! Greedy, twice: by gain for each second, which is right while the budget is large beside a run, and by gain alone,
 //! which is right when one good run takes most of it. The better of the two is never far from the best set, since each
-//! further run tells less than it would have told before.
+//! further run adds less than it would have added before.
 
-use super::belief::{Belief, Look};
+use super::targets::{Measurement, TargetPosterior};
 use super::{Criterion, Experiment};
 
 /// A run that lowers the variance by a smaller share than this is not worth starting.
@@ -17,9 +17,9 @@ const WORTH_NATS: f64 = 0.1;
 const PILOTS: usize = 4;
 const PILOT_SHARE: f64 = 0.25;
 
-/// Named beliefs whose variances add.
+/// Named posteriors whose variances add.
 #[derive(Debug, Clone)]
-pub(crate) struct Beliefs(pub Vec<(&'static str, Belief)>);
+pub(crate) struct Posteriors(pub Vec<(&'static str, TargetPosterior)>);
 
 /// A run that could be made.
 #[derive(Debug, Clone)]
@@ -28,16 +28,16 @@ pub(crate) struct Candidate {
     pub fraction: f64,
     pub rounds: u64,
     pub seconds: f64,
-    pub looks: Vec<Look>,
+    pub measurements: Vec<Measurement>,
 }
 
-impl Beliefs {
-    pub fn observe(&mut self, looks: &[Look]) {
-        looks.iter().for_each(|look| self.0[look.belief].1.observe(look.place, look.noise));
+impl Posteriors {
+    pub fn observe(&mut self, measurements: &[Measurement]) {
+        measurements.iter().for_each(|shown| self.0[shown.quantity].1.observe(shown.place, shown.noise));
     }
 
     fn variance(&self) -> f64 {
-        self.0.iter().map(|(_, belief)| belief.variance()).sum()
+        self.0.iter().map(|(_, posterior)| posterior.variance()).sum()
     }
 
     /// What a further run must gain.
@@ -48,45 +48,46 @@ impl Beliefs {
         }
     }
 
-    fn gain(&self, looks: &[Look], criterion: Criterion) -> f64 {
-        let of = |look: &Look| {
-            let belief = &self.0[look.belief].1;
+    fn gain(&self, measurements: &[Measurement], criterion: Criterion) -> f64 {
+        let of = |shown: &Measurement| {
+            let posterior = &self.0[shown.quantity].1;
             match criterion {
-                Criterion::Average => belief.narrowing(look.place, look.noise),
-                Criterion::Determinant => belief.information(look.place, look.noise),
+                Criterion::Average => posterior.narrowing(shown.place, shown.noise),
+                Criterion::Determinant => posterior.information(shown.place, shown.noise),
             }
         };
-        looks.iter().map(of).sum()
+        measurements.iter().map(of).sum()
     }
 }
 
 /// Within a budget of seconds.
 pub(crate) fn within(
-    beliefs: &Beliefs,
+    posteriors: &Posteriors,
     candidates: &[Candidate],
     criterion: Criterion,
     budget: f64,
 ) -> Vec<Experiment> {
-    let sets = [true, false].map(|each_second| greedy(beliefs, candidates, criterion, budget, each_second));
-    let [a, b] = sets.each_ref().map(|set| worth(beliefs, set, criterion));
+    let sets =
+        [true, false].map(|each_second| greedy(posteriors, candidates, criterion, budget, each_second));
+    let [a, b] = sets.each_ref().map(|set| worth(posteriors, set, criterion));
     let [by_second, alone] = sets;
     let better = if a >= b { by_second } else { alone };
-    told(beliefs, &pruned(beliefs, better, criterion))
+    with_reasons(posteriors, &pruned(posteriors, better, criterion))
 }
 
 /// A few runs to begin with, when costs are only relative: each gets its share of a part of the budget.
 pub(crate) fn pilots(
-    beliefs: &Beliefs,
+    posteriors: &Posteriors,
     candidates: &[Candidate],
     criterion: Criterion,
     budget: f64,
 ) -> Vec<Experiment> {
     let dearest = candidates.iter().map(|candidate| candidate.seconds).fold(0.0, f64::max);
-    let chosen = greedy(beliefs, candidates, criterion, dearest, true);
-    let mut chosen = pruned(beliefs, chosen, criterion);
+    let chosen = greedy(posteriors, candidates, criterion, dearest, true);
+    let mut chosen = pruned(posteriors, chosen, criterion);
     chosen.truncate(PILOTS);
     let all: f64 = chosen.iter().map(|candidate| candidate.seconds).sum();
-    let mut experiments = told(beliefs, &chosen);
+    let mut experiments = with_reasons(posteriors, &chosen);
     for experiment in &mut experiments {
         experiment.seconds *= PILOT_SHARE * budget / all;
         experiment.reason.push_str("; nothing was timed yet");
@@ -96,14 +97,14 @@ pub(crate) fn pilots(
 
 /// Adds the best run that the rest of the budget allows, or lengthens one already taken, until none is worth it.
 fn greedy<'a>(
-    beliefs: &Beliefs,
+    posteriors: &Posteriors,
     candidates: &'a [Candidate],
     criterion: Criterion,
     budget: f64,
     each_second: bool,
 ) -> Vec<&'a Candidate> {
     let mut chosen: Vec<&Candidate> = Vec::new();
-    let (mut now, mut left) = (beliefs.clone(), budget);
+    let (mut now, mut left) = (posteriors.clone(), budget);
     loop {
         let least = now.least(criterion);
         let mut best: Option<(f64, &Candidate)> = None;
@@ -111,7 +112,7 @@ fn greedy<'a>(
             let Some(seconds) = extra(candidate, &chosen).filter(|&seconds| seconds <= left) else {
                 continue;
             };
-            let gain = now.gain(&candidate.looks, criterion);
+            let gain = now.gain(&candidate.measurements, criterion);
             let score = if each_second { gain / seconds.max(1e-12) } else { gain };
             if gain > least && best.as_ref().is_none_or(|(found, _)| score > *found) {
                 best = Some((score, candidate));
@@ -122,23 +123,27 @@ fn greedy<'a>(
         match chosen.iter_mut().find(|taken| same_place(taken, candidate)) {
             Some(taken) => {
                 *taken = candidate;
-                now = after(beliefs, &chosen);
+                now = after(posteriors, &chosen);
             }
             None => {
                 chosen.push(candidate);
-                now.observe(&candidate.looks);
+                now.observe(&candidate.measurements);
             }
         }
     }
 }
 
 /// Without runs that later ones made superfluous; their time is saved.
-fn pruned<'a>(beliefs: &Beliefs, mut chosen: Vec<&'a Candidate>, criterion: Criterion) -> Vec<&'a Candidate> {
-    let least = after(beliefs, &chosen).least(criterion);
+fn pruned<'a>(
+    posteriors: &Posteriors,
+    mut chosen: Vec<&'a Candidate>,
+    criterion: Criterion,
+) -> Vec<&'a Candidate> {
+    let least = after(posteriors, &chosen).least(criterion);
     for k in (0..chosen.len()).rev() {
         let mut fewer = chosen.clone();
         fewer.remove(k);
-        if worth(beliefs, &chosen, criterion) - worth(beliefs, &fewer, criterion) < least {
+        if worth(posteriors, &chosen, criterion) - worth(posteriors, &fewer, criterion) < least {
             chosen = fewer;
         }
     }
@@ -158,21 +163,21 @@ fn same_place(a: &Candidate, b: &Candidate) -> bool {
     a.workers == b.workers && a.fraction == b.fraction
 }
 
-fn after(beliefs: &Beliefs, chosen: &[&Candidate]) -> Beliefs {
-    let mut now = beliefs.clone();
-    chosen.iter().for_each(|candidate| now.observe(&candidate.looks));
+fn after(posteriors: &Posteriors, chosen: &[&Candidate]) -> Posteriors {
+    let mut now = posteriors.clone();
+    chosen.iter().for_each(|candidate| now.observe(&candidate.measurements));
     now
 }
 
 /// What a set as a whole gains.
-fn worth(beliefs: &Beliefs, chosen: &[&Candidate], criterion: Criterion) -> f64 {
+fn worth(posteriors: &Posteriors, chosen: &[&Candidate], criterion: Criterion) -> f64 {
     match criterion {
-        Criterion::Average => -after(beliefs, chosen).variance(),
+        Criterion::Average => -after(posteriors, chosen).variance(),
         Criterion::Determinant => {
-            let (mut now, mut sum) = (beliefs.clone(), 0.0);
+            let (mut now, mut sum) = (posteriors.clone(), 0.0);
             for candidate in chosen {
-                sum += now.gain(&candidate.looks, criterion);
-                now.observe(&candidate.looks);
+                sum += now.gain(&candidate.measurements, criterion);
+                now.observe(&candidate.measurements);
             }
             sum
         }
@@ -180,11 +185,11 @@ fn worth(beliefs: &Beliefs, chosen: &[&Candidate], criterion: Criterion) -> f64 
 }
 
 /// The chosen runs, each with what it adds to those before.
-fn told(beliefs: &Beliefs, chosen: &[&Candidate]) -> Vec<Experiment> {
-    let mut now = beliefs.clone();
-    let mut tell = |candidate: &&Candidate| {
+fn with_reasons(posteriors: &Posteriors, chosen: &[&Candidate]) -> Vec<Experiment> {
+    let mut now = posteriors.clone();
+    let mut experiment = |candidate: &&Candidate| {
         let before = now.clone();
-        now.observe(&candidate.looks);
+        now.observe(&candidate.measurements);
         Experiment {
             workers: candidate.workers,
             fraction: candidate.fraction,
@@ -193,13 +198,13 @@ fn told(beliefs: &Beliefs, chosen: &[&Candidate]) -> Vec<Experiment> {
             reason: reason(&before, &now),
         }
     };
-    chosen.iter().map(&mut tell).collect()
+    chosen.iter().map(&mut experiment).collect()
 }
 
-fn reason(before: &Beliefs, after: &Beliefs) -> String {
+fn reason(before: &Posteriors, after: &Posteriors) -> String {
     let narrowed = |k: &usize| before.0[*k].1.variance() - after.0[*k].1.variance();
     let most = (0..before.0.len()).max_by(|a, b| narrowed(a).total_cmp(&narrowed(b)));
-    let factor = |beliefs: &Beliefs| beliefs.variance().max(0.0).sqrt().exp();
+    let factor = |posteriors: &Posteriors| posteriors.variance().max(0.0).sqrt().exp();
     let about = most.map_or("", |k| before.0[k].0);
     format!(
         "expected error from a factor of {:.2} to {:.2}, mostly of {about}",

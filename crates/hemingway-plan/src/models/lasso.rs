@@ -4,26 +4,15 @@
 //! Gram matrix, from the largest penalty (at which all coefficients are 0) downwards with warm starts. Folds are given
 //! by the caller: points of one trace are no independent draws, and folds that cut through a trace leak.
 
-/// How the path is laid and which penalty is taken from it.
+/// How the path is laid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lasso {
     /// How many penalties the path has.
     pub penalties: usize,
     /// The smallest penalty as a share of the largest.
     pub smallest: f64,
-    /// Which penalty cross-validation chooses.
-    pub rule: Rule,
     /// A step of a standardised coefficient, as a share of the largest penalty, below which descent has arrived.
     pub precision: f64,
-}
-
-/// Which penalty cross-validation chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// The one with the smallest held-out error.
-    Minimum,
-    /// The largest one whose held-out error is within one standard error of the smallest.
-    OneStandardError,
 }
 
 /// A linear model in the units of the columns.
@@ -39,7 +28,7 @@ pub struct LassoFit {
 
 impl Default for Lasso {
     fn default() -> Self {
-        Self { penalties: 100, smallest: 1e-4, rule: Rule::Minimum, precision: 1e-7 }
+        Self { penalties: 100, smallest: 1e-4, precision: 1e-7 }
     }
 }
 
@@ -51,12 +40,6 @@ impl LassoFit {
 }
 
 impl Lasso {
-    /// The models along the path, from the largest penalty to the smallest.
-    pub fn path(&self, rows: &[Vec<f64>], response: &[f64]) -> Vec<LassoFit> {
-        let design = Standardised::new(rows, response);
-        design.path(&self.penalties_from(design.largest_penalty()), self.precision)
-    }
-
     /// The model whose penalty predicts held-out groups best. With fewer than two groups there is nothing to hold out,
     /// and the middle of the path is taken.
     pub fn cross_validated(&self, rows: &[Vec<f64>], response: &[f64], groups: &[usize]) -> LassoFit {
@@ -72,7 +55,7 @@ impl Lasso {
                 .iter()
                 .map(|&group| self.held_out_errors(rows, response, groups, group, &penalties))
                 .collect();
-            self.rule.choose(&errors)
+            smallest_error(&errors)
         };
         design.path(&penalties[..=chosen], self.precision).pop().expect("a path has at least one penalty")
     }
@@ -107,23 +90,11 @@ impl Lasso {
     }
 }
 
-impl Rule {
-    /// The index of the chosen penalty, from the mean squared errors of each fold along the path.
-    fn choose(self, folds: &[Vec<f64>]) -> usize {
-        let count = folds.len() as f64;
-        let means: Vec<f64> =
-            (0..folds[0].len()).map(|k| folds.iter().map(|fold| fold[k]).sum::<f64>() / count).collect();
-        let best = (0..means.len()).min_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
-        match self {
-            Self::Minimum => best,
-            Self::OneStandardError => {
-                let variance =
-                    folds.iter().map(|f| (f[best] - means[best]).powi(2)).sum::<f64>() / (count - 1.0);
-                let limit = means[best] + (variance / count).sqrt();
-                means.iter().position(|&mean| mean <= limit).unwrap_or(best)
-            }
-        }
-    }
+/// The index of the penalty with the smallest held-out error, from the mean squared errors of each fold along the path.
+fn smallest_error(folds: &[Vec<f64>]) -> usize {
+    let sum = |k: usize| folds.iter().map(|fold| fold[k]).sum::<f64>();
+    let mean: Vec<f64> = (0..folds[0].len()).map(|k| sum(k) / folds.len() as f64).collect();
+    (0..mean.len()).min_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0)
 }
 
 /// Columns of mean 0 and standard deviation 1, seen only through their Gram matrix.
@@ -235,6 +206,12 @@ impl Standardised {
 mod tests {
     use super::*;
 
+    /// The models along the path, from the largest penalty to the smallest.
+    fn path(rows: &[Vec<f64>], response: &[f64]) -> Vec<LassoFit> {
+        let (lasso, design) = (Lasso::default(), Standardised::new(rows, response));
+        design.path(&lasso.penalties_from(design.largest_penalty()), lasso.precision)
+    }
+
     /// Four orthogonal columns of ±1 with mean 0.
     fn orthogonal() -> Vec<Vec<f64>> {
         (0..16u32).map(|k| (0..4).map(|bit| if k >> bit & 1 == 1 { 1.0 } else { -1.0 }).collect()).collect()
@@ -246,7 +223,7 @@ mod tests {
         let truth = [3.0, -2.0, 0.5, 0.0];
         let response: Vec<f64> =
             rows.iter().map(|row| 7.0 + row.iter().zip(truth).map(|(x, b)| x * b).sum::<f64>()).collect();
-        for fit in Lasso::default().path(&rows, &response) {
+        for fit in path(&rows, &response) {
             assert!((fit.intercept - 7.0).abs() < 1e-9);
             for (b, found) in truth.iter().zip(&fit.coefficients) {
                 let expected = b.signum() * (b.abs() - fit.penalty).max(0.0);
@@ -271,7 +248,7 @@ mod tests {
     fn each_point_of_the_path_satisfies_the_optimality_conditions() {
         let (rows, response) = correlated();
         let design = Standardised::new(&rows, &response);
-        for fit in Lasso::default().path(&rows, &response) {
+        for fit in path(&rows, &response) {
             for j in 0..5 {
                 let gradient: f64 = rows
                     .iter()
@@ -293,16 +270,6 @@ mod tests {
             }
             assert_eq!(fit.coefficients[4], 0.0, "a constant column is never used");
         }
-    }
-
-    #[test]
-    fn the_one_standard_error_rule_never_takes_a_smaller_penalty() {
-        let (rows, response) = correlated();
-        let groups: Vec<usize> = (0..60).map(|k| k / 10).collect();
-        let minimum = Lasso::default().cross_validated(&rows, &response, &groups);
-        let cautious = Lasso { rule: Rule::OneStandardError, ..Lasso::default() }
-            .cross_validated(&rows, &response, &groups);
-        assert!(cautious.penalty >= minimum.penalty);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::curves::Curve;
 use super::form::Form;
-use crate::lasso::{Lasso, LassoFit};
+use crate::models::lasso::{Lasso, LassoFit};
 
 /// A term of iterations and workers.
 type Term = fn(f64, f64) -> f64;

@@ -1,28 +1,28 @@
 //! Which experiments to run next: the paper's challenge of training time, "techniques to minimise data acquisition".
 //!
-//! Before a run its result is not known, but how much it would narrow predictions is: what is not known of seconds per
-//! iteration, and of rounds to the goal, is a normal distribution over functions of workers, data and rounds (a
-//! `belief`), and observing one place of it narrows all others by an amount that does not depend on what is seen there.
-//! `times` and `progress` say what is believed beforehand, in Ernest's terms and in those of one stretched curve;
-//! `costs` says what a run takes; `choose` takes runs that narrow most for each second, until the budget is used.
+//! Before a run its result is not known, but how much it would narrow predictions is: seconds per iteration, and rounds
+//! to the goal, have a Gaussian posterior over functions of workers, data and rounds (`targets`), and a measurement at
+//! one place narrows all others by an amount that does not depend on its outcome. `times` and `progress` are the priors,
+//! in Ernest's terms and in those of one stretched curve; `costs` says what a run takes; `choose` takes runs that narrow
+//! most for each second, until the budget is used.
 //!
-//! One run informs both beliefs, which is why they are chosen for together. Predictions are for all of the data on the
-//! workers of interest, in logarithms, so the variances of the two parts add to that of the time to the goal.
+//! One run informs both posteriors, which is why they are chosen for together. Predictions are for all of the data on
+//! the workers of interest, in logarithms, so the variances of the two parts add to that of the time to the goal.
 
-mod belief;
 mod choose;
 mod costs;
 mod progress;
+mod targets;
 mod times;
 
-use belief::{Belief, Look};
-use choose::{Beliefs, Candidate};
+use choose::{Candidate, Posteriors};
 use costs::Costs;
 use progress::Needed;
+use targets::{Measurement, TargetPosterior};
 
 use crate::{Observation, SystemModel};
 
-/// No more numbers of workers, or fractions, are told apart than this; of more a part that is evenly spread is taken.
+/// No more numbers of workers, or fractions, are distinguished than this; of more a part that is evenly spread is taken.
 const MOST_KINDS: usize = 12;
 /// How often the longest run is halved to get shorter ones.
 const HALVINGS: u32 = 5;
@@ -113,22 +113,22 @@ pub fn next_experiments(known: &[Observation], question: &Question, budget: f64)
         return Vec::new();
     }
     let costs = Costs::new(known, question);
-    let (beliefs, candidates) = prepare(known, question, &workers, &fractions, &costs);
+    let (posteriors, candidates) = prepare(known, question, &workers, &fractions, &costs);
     if costs.is_relative() {
-        choose::pilots(&beliefs, &candidates, question.criterion, budget)
+        choose::pilots(&posteriors, &candidates, question.criterion, budget)
     } else {
-        choose::within(&beliefs, &candidates, question.criterion, budget)
+        choose::within(&posteriors, &candidates, question.criterion, budget)
     }
 }
 
-/// What is believed given the known runs, and every run that could be made.
+/// The posteriors given the known runs, and every run that could be made.
 fn prepare(
     known: &[Observation],
     question: &Question,
     workers: &[f64],
     fractions: &[f64],
     costs: &Costs,
-) -> (Beliefs, Vec<Candidate>) {
+) -> (Posteriors, Vec<Candidate>) {
     let needed = Needed::new(known, question);
     let mut runs: Vec<(f64, f64, u64)> = Vec::new();
     for &m in workers {
@@ -139,35 +139,37 @@ fn prepare(
     let past = progress::past_runs(known);
     let places: Vec<(f64, f64, u64)> =
         runs.iter().copied().chain(past.iter().map(|run| (run.workers, run.fraction, run.rounds))).collect();
-    let mut beliefs = Vec::new();
-    let mut looks: Vec<Vec<Look>> = vec![Vec::new(); places.len()];
-    let mut add = |name, (belief, seen): (Belief, Vec<(usize, f64)>)| {
-        for (looks, (place, noise)) in looks.iter_mut().zip(seen) {
-            looks.push(Look { belief: beliefs.len(), place, noise });
+    let mut posteriors = Vec::new();
+    let mut measurements: Vec<Vec<Measurement>> = vec![Vec::new(); places.len()];
+    let mut add = |name, (posterior, places): (TargetPosterior, Vec<(usize, f64)>)| {
+        for (measurements, (place, noise)) in measurements.iter_mut().zip(places) {
+            measurements.push(Measurement { quantity: posteriors.len(), place, noise });
         }
-        beliefs.push((name, belief));
+        posteriors.push((name, posterior));
     };
     if question.about != About::Progress {
-        add("times", times::belief(workers, &places, costs));
+        add("times", times::prior(workers, &places, costs));
     }
     if question.about != About::Times {
-        add("rounds", progress::belief(workers, &places, &needed));
+        add("rounds", progress::prior(workers, &places, &needed));
     }
-    let mut beliefs = Beliefs(beliefs);
-    for (looks, run) in looks[runs.len()..].iter().zip(&past) {
-        let shown = |look: &&Look| if beliefs.0[look.belief].0 == "times" { run.timed } else { run.valued };
-        let shown: Vec<Look> = looks.iter().filter(shown).copied().collect();
-        beliefs.observe(&shown);
+    let mut posteriors = Posteriors(posteriors);
+    for (measurements, run) in measurements[runs.len()..].iter().zip(&past) {
+        let shown = |shown: &&Measurement| {
+            if posteriors.0[shown.quantity].0 == "times" { run.timed } else { run.valued }
+        };
+        let shown: Vec<Measurement> = measurements.iter().filter(shown).copied().collect();
+        posteriors.observe(&shown);
     }
-    let candidate = |(&(m, s, rounds), looks): (&(f64, f64, u64), Vec<Look>)| Candidate {
+    let candidate = |(&(m, s, rounds), measurements): (&(f64, f64, u64), Vec<Measurement>)| Candidate {
         workers: m as usize,
         fraction: s,
         rounds,
         seconds: costs.seconds(m, s, rounds),
-        looks,
+        measurements,
     };
-    let candidates = runs.iter().zip(looks).map(candidate).collect();
-    (beliefs, candidates)
+    let candidates = runs.iter().zip(measurements).map(candidate).collect();
+    (posteriors, candidates)
 }
 
 /// Rounds that experiments may have: to the goal if that is allowed, and shorter.

@@ -3,7 +3,7 @@
 //! Given b₂ the inverse of what is above it is a line in k, which non-negative least squares finds; points are weighted
 //! so that errors count in the loss and not in its inverse. Of several b₂ the best is taken.
 
-use crate::nnls;
+use crate::models::nnls::nnls;
 
 /// How many limits b₂ are tried, from 0 to just below the smallest value.
 const LIMITS: usize = 20;

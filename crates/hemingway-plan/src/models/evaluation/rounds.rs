@@ -4,7 +4,7 @@
 //! get to makes a censored case. The baseline beside the forms takes the rounds of the nearest m that was measured.
 
 use super::{Case, MODEL, Method, Question};
-use crate::convergence::scale_of;
+use crate::models::convergence::scale_of;
 use crate::{ConvergenceModel, Observation, Target};
 
 /// ε, the relative sub-optimalities asked about.

@@ -5,7 +5,7 @@
 //! least so far ahead, at its own time.
 
 use super::{Case, MODEL, Method, Question, View, curve};
-use crate::convergence::scale_of;
+use crate::models::convergence::scale_of;
 use crate::{Observation, Target, forward};
 
 /// Points before an origin that are shown.

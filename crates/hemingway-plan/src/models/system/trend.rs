@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::points::Point;
 use super::robust::spread;
 use super::terms::{Configuration, ERNEST, TERMS};
-use crate::nnls::nnls;
+use crate::models::nnls::nnls;
 use crate::{Error, Observation};
 
 /// Residuals beyond so many standard deviations lose weight (Huber).

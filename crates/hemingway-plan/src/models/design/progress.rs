@@ -1,4 +1,4 @@
-//! What is believed of rounds to the goal before an experiment: one curve, that workers and data stretch.
+//! The prior of rounds to the goal: one curve, that workers and data stretch.
 //!
 //! ln rounds(m, s, stage) = constant + slope in ln m, bent a little, another on one worker alone; a slope in ln s; and a
 //! slope in the stage, since a run that ends before the goal leaves the rest of the curve to be guessed. The stage is how
@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::belief::{Belief, near};
+use super::targets::{TargetPosterior, near};
 use crate::{ConvergenceModel, Observation, Target};
 
-/// Standard deviations of the coefficients of [`describe`].
-const BELIEVED: [f64; 8] = [1.0, 0.5, 0.05, 0.3, 0.3, 0.1, 0.3, 0.1];
+/// Prior standard deviations of the coefficients of [`describe`].
+const COEFFICIENTS: [f64; 8] = [1.0, 0.5, 0.05, 0.3, 0.3, 0.1, 0.3, 0.1];
 /// How far off all that is, and how far it is felt: in ln m, ln s and stage.
 const LEFTOVER: f64 = 0.1;
 const REACH: [f64; 3] = [0.7, 1.0, 1.0];
@@ -52,7 +52,7 @@ pub(crate) fn past_runs(known: &[Observation]) -> Vec<PastRun> {
     runs.into_values().collect()
 }
 
-/// How many rounds the goal is thought to need.
+/// How many rounds the goal is predicted to need.
 #[derive(Debug)]
 pub(crate) struct Needed {
     model: Option<(ConvergenceModel, f64)>,
@@ -75,24 +75,24 @@ impl Needed {
     }
 }
 
-/// The belief about all workers of interest at the goal and about runs (workers, fraction, rounds); for each run its
+/// The prior of all workers of interest at the goal and of runs (workers, fraction, rounds); for each run its
 /// place and noise.
-pub(crate) fn belief(
+pub(crate) fn prior(
     workers: &[f64],
     runs: &[(f64, f64, u64)],
     needed: &Needed,
-) -> (Belief, Vec<(usize, f64)>) {
+) -> (TargetPosterior, Vec<(usize, f64)>) {
     let mut rounds_needed: BTreeMap<u64, f64> = BTreeMap::new();
     let mut places: Vec<[f64; 3]> = workers.iter().map(|m| [m.ln(), 0.0, 0.0]).collect();
-    let mut seen = Vec::new();
+    let mut measured = Vec::new();
     for &(m, s, rounds) in runs {
         let needed = rounds_needed.entry(m.to_bits()).or_insert_with(|| needed.rounds(m));
         let stage = (rounds as f64 / *needed).ln().min(0.0);
-        seen.push((places.len(), RUN * RUN + (REST * stage).powi(2)));
+        measured.push((places.len(), RUN * RUN + (REST * stage).powi(2)));
         places.push([m.ln(), s.ln(), stage]);
     }
     let described: Vec<([f64; 8], [f64; 3])> = places.into_iter().map(|at| (describe(at), at)).collect();
-    (Belief::new(&described, workers.len(), covariance), seen)
+    (TargetPosterior::new(&described, workers.len(), covariance), measured)
 }
 
 fn describe([m, s, stage]: [f64; 3]) -> [f64; 8] {
@@ -101,7 +101,7 @@ fn describe([m, s, stage]: [f64; 3]) -> [f64; 8] {
 }
 
 fn covariance(a: &([f64; 8], [f64; 3]), b: &([f64; 8], [f64; 3])) -> f64 {
-    let terms: f64 = (0..8).map(|k| BELIEVED[k] * BELIEVED[k] * a.0[k] * b.0[k]).sum();
+    let terms: f64 = (0..8).map(|k| COEFFICIENTS[k] * COEFFICIENTS[k] * a.0[k] * b.0[k]).sum();
     let apart: Vec<f64> = (0..3).map(|k| (a.1[k] - b.1[k]) / REACH[k]).collect();
     terms + LEFTOVER * LEFTOVER * near(&apart)
 }

@@ -6,7 +6,7 @@ use super::figures::Figure;
 use super::robust::quantile;
 use super::terms::{Configuration, TERMS};
 use super::trend::Trend;
-use crate::nnls::nnls;
+use crate::models::nnls::nnls;
 
 /// 1, s/m, m and s: a driver, data read by each worker, workers that are started, data read by one.
 const START_TERMS: [usize; 4] = [0, 1, 3, 4];
