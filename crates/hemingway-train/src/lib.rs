@@ -10,8 +10,8 @@ mod elementary;
 mod engines;
 mod error;
 mod footprint;
+mod gap_estimate;
 mod hessian;
-mod itinerary;
 mod job;
 #[doc(hidden)]
 pub mod kernels;
@@ -20,7 +20,6 @@ mod local;
 pub mod loss;
 mod meter;
 mod model;
-mod outlook;
 mod predict;
 mod problem;
 mod profile;
@@ -37,6 +36,7 @@ mod suggest;
 mod trace;
 mod transport;
 mod units;
+mod visit_order;
 mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};

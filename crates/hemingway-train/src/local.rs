@@ -105,7 +105,7 @@ impl<'a> Local<'a> {
         self.work += self.meter.losses(rows);
     }
 
-    /// Adds to the meter: `rows` rows were looked at in a plain pass.
+    /// Adds to the meter: `rows` rows were visited in a plain pass.
     fn meter_rows(&mut self, rows: usize) {
         self.work += self.meter.rows(rows as f64);
     }

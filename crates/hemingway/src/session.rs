@@ -1,7 +1,7 @@
 //! Training from request to report: check, load, plan, record, run in one stage or several, save.
 //!
 //! Nothing is written before every argument has been checked and all data has been read. From then on everything is
-//! written the moment it is known, so that a run that is killed can be looked at and resumed.
+//! written the moment it is known, so that a run that is killed can be inspected and resumed.
 //!
 //! Here is how a run begins; `plan` says what it begins with, `task` takes it through its stages, `ranks` does so on
 //! other processes, `limits` says when a stage ends, and `report` what is left of it all.

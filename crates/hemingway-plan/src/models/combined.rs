@@ -2,7 +2,7 @@
 //! long a goal takes.
 //!
 //! Both parts may be wrong, each for its own reasons: what the number of rounds does to the time, and what the time of
-//! a round does to it, are found apart by moving one within its interval and keeping the other at its middle. Widths on
+//! a round does to it, are found apart by moving one within its interval and keeping the other at its median. Widths on
 //! the same side then add as those of independent errors do, so that a part with a longer upper side keeps it. What a
 //! run takes to start is in every time and is not stretched with the rounds.
 
@@ -26,7 +26,7 @@ pub struct Combined<'a> {
 pub trait Progress {
     /// The best value so far after an iteration.
     fn value(&self, workers: usize, fraction: f64, iteration: u64) -> Estimate;
-    /// After how many iterations the value is as good as `goal`; nothing if that is not seen to happen.
+    /// After how many iterations the value is as good as `goal`; nothing if that is not predicted to happen.
     fn iterations_to(&self, workers: usize, fraction: f64, goal: f64) -> Option<Estimate>;
     /// How far a question is from what was measured, if it is outside.
     fn extrapolation(&self, workers: usize, fraction: f64, iteration: u64) -> Option<String>;
@@ -67,7 +67,7 @@ impl<'a> Combined<'a> {
         Combined { system, convergence, fraction: 1.0 }
     }
 
-    /// The time from the start of a run until the value is as good as `goal`; nothing if that is not seen to happen.
+    /// The time from the start of a run until the value is as good as `goal`; nothing if that is not predicted to happen.
     pub fn seconds_to(&self, workers: usize, goal: f64) -> Option<Estimate> {
         let iterations = self.convergence.iterations_to(workers, self.fraction, goal)?;
         let after = |iterations: f64| self.system.seconds(workers, self.fraction, iterations as u64);

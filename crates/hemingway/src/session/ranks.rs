@@ -12,7 +12,7 @@ use crate::ranks::{Ranks, Said, Setup};
 
 impl Task<'_> {
     /// Starts again from the last checkpoint when ranks are lost, as often as the user allows. What is left of the run is
-    /// then done the way it was, on as many ranks as there are.
+    /// then done with the same configuration, on as many ranks as there are.
     pub(super) fn train_on_ranks(
         &mut self,
         started: Ranks,

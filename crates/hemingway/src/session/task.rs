@@ -54,7 +54,7 @@ impl<'a> Task<'a> {
         Task { place, recorder, run, request, choice, ready, adaptive, bill, stragglers, closer, notes }
     }
 
-    /// Trains, saves the model and closes the run, whichever way it ends.
+    /// Trains, saves the model and closes the run, however it ends.
     pub(super) fn carry_out(
         mut self,
         trainer: Trainer,
@@ -101,7 +101,7 @@ impl<'a> Task<'a> {
         Ok(Outcome { run, quality: Some(quality) })
     }
 
-    /// One stage after the other, as long as another configuration is better or the present one leads nowhere.
+    /// One stage after the other, as long as another configuration is better or the present one makes no progress.
     pub(super) fn stages(
         &mut self,
         mut from: Option<Checkpoint>,

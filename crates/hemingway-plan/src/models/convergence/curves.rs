@@ -5,7 +5,7 @@ use crate::Observation;
 
 /// Fewer usable points than this say nothing.
 const FEWEST: usize = 4;
-/// Points that a fit looks at, for each run.
+/// Points that a fit uses, for each run.
 const THINNED: usize = 40;
 
 /// One run: its best value so far, smaller is better, at increasing iterations.
@@ -25,7 +25,7 @@ pub(crate) struct Curve {
     pub(crate) thinned: Vec<Knot>,
 }
 
-/// A point that fits look at.
+/// A point that fits use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Knot {
     pub(crate) iteration: f64,

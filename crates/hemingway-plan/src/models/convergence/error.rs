@@ -26,7 +26,7 @@ pub enum ConvergenceError {
     },
     /// Values that never change.
     #[error(
-        "all values are {value}\nhint: a run that makes no progress says nothing about the way to a goal"
+        "all values are {value}\nhint: a run that makes no progress says nothing about when a goal is reached"
     )]
     Constant {
         /// The value.

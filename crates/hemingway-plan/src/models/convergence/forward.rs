@@ -6,7 +6,7 @@
 
 use crate::Estimate;
 
-/// Points of the window that are looked at.
+/// Points of the window that are used.
 const WINDOW: usize = 60;
 /// Places in the window from which forecasts are tried.
 const TRIALS: usize = 16;

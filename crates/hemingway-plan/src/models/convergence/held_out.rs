@@ -1,4 +1,4 @@
-//! How well each form predicts what it has not seen: whole m held out, inside the range and beyond it.
+//! How well each form predicts what it was not fitted to: whole m held out, inside the range and beyond it.
 
 use super::curves::Curve;
 use super::form::{CATALOGUE, Form, reach};
@@ -6,7 +6,7 @@ use super::form::{CATALOGUE, Form, reach};
 /// Errors in logarithms are cut here: beyond a factor of 20 a prediction is simply wrong.
 const WRONG: f64 = 3.0;
 /// Places at which a curve is compared.
-const LOOKS: usize = 10;
+const STEPS: usize = 10;
 
 /// Forms with less weight are left out.
 const NEGLIGIBLE: f64 = 1e-3;
@@ -19,7 +19,7 @@ const FAVOUR: f64 = 0.7;
 /// A fit of every form, in the order of the catalogue.
 pub(crate) type Fitted = Vec<Option<Box<dyn Form>>>;
 
-/// Where a prediction is made, seen from what was measured.
+/// Where a prediction is made, relative to what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// At a measured m.
@@ -165,8 +165,8 @@ pub(crate) fn blend(fitted: &Fitted, weights: &[f64], workers: f64, iteration: f
 fn compare(curve: &Curve, level: &dyn Fn(f64) -> f64) -> Errors {
     let (first, last) = (curve.first(), curve.last());
     let mut errors = Errors::default();
-    for look in 1..=LOOKS {
-        let share = look as f64 / LOOKS as f64;
+    for step in 1..=STEPS {
+        let share = step as f64 / STEPS as f64;
         let goal = first.1 + 0.999 * share * (last.1 - first.1);
         if let Some(truth) = curve.crossing(goal) {
             let found = reach(level, goal, truth * 100.0).map_or(WRONG, |i| (i / truth).ln());

@@ -2,7 +2,7 @@
 //!
 //! What is modelled is the best value so far. It is turned into a level, the logarithm of the gap to the optimum, and
 //! several forms are fitted to the levels of all runs: the paper's Lasso, rates that theory suggests, and one common
-//! curve that workers stretch. Each form is judged by how well it predicts m that it has not seen; the model is their
+//! curve that workers stretch. Each form is judged by how well it predicts m that were held out; the model is their
 //! weighted mean. The same errors make the intervals.
 
 mod curves;

@@ -9,7 +9,7 @@ use super::{ConvergenceError, Scale, Target};
 
 /// How many values of P* are tried.
 const CANDIDATES: usize = 14;
-/// How many runs are looked at: those that got furthest.
+/// How many runs are used: those that got furthest.
 const RUNS: usize = 4;
 /// An optimum is plausible if curves are at most this many times as irregular as with the best one.
 const PLAUSIBLE: f64 = 2.0;

@@ -27,8 +27,8 @@ const TERMS: [(&str, Term); 16] = [
     ("1/m", |_, m| 1.0 / m),
     ("1/i", |i, _| 1.0 / i),
 ];
-/// The steps in log iterations at which a prediction is looked at.
-const LOOK: f64 = 0.2;
+/// The steps in log iterations at which a prediction is evaluated.
+const STEP: f64 = 0.2;
 
 #[derive(Debug)]
 struct Paper(LassoFit);
@@ -54,8 +54,8 @@ fn terms(iteration: f64, workers: f64) -> Vec<f64> {
 impl Form for Paper {
     /// The smallest prediction so far: a sum of terms may rise again, the best so far may not.
     fn level(&self, workers: f64, iteration: f64) -> f64 {
-        let place = iteration.max(1.0).ln() / LOOK;
-        let at = |k: usize| self.0.predict(&terms((LOOK * k as f64).exp(), workers));
+        let place = iteration.max(1.0).ln() / STEP;
+        let at = |k: usize| self.0.predict(&terms((STEP * k as f64).exp(), workers));
         let before = (0..=place as usize).map(at).fold(f64::INFINITY, f64::min);
         before + (place - place.floor()) * (at(place as usize + 1).min(before) - before)
     }

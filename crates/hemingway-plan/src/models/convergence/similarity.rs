@@ -2,7 +2,7 @@
 //!
 //! All runs are compared by the logarithms of their rounds to common levels: a base for each level, a bent line in the
 //! logarithm of effective workers, steeper or flatter along the run, and q·ln s. Where rounds grow evenly with workers p
-//! and q can hardly be told apart, and where they do not grow p does not matter; so p is one of a few powers, the one
+//! and q can hardly be distinguished, and where they do not grow p does not matter; so p is one of a few powers, the one
 //! that predicts the largest fraction from the others best, and rows for each worker (p = 1) are favoured.
 
 use super::curves::Curve;
@@ -47,7 +47,7 @@ impl Similarity {
         let step = (largest.fraction / before.fraction).ln();
         let judged = POWERS.iter().filter_map(|&(power, handicap)| {
             let errors = table.held_out(power, largest.fraction.ln())?;
-            Some((handicap * (0.02 + middle(&errors, 0.5)), power, middle(&errors, SHARE) / step.sqrt()))
+            Some((handicap * (0.02 + quantile(&errors, 0.5)), power, quantile(&errors, SHARE) / step.sqrt()))
         });
         let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
         let (power, width) = best.map_or((1.0, None), |(_, power, width)| (power, Some(width)));
@@ -154,7 +154,7 @@ impl Row {
 }
 
 /// The value that a share of all does not exceed.
-fn middle(errors: &[f64], share: f64) -> f64 {
+fn quantile(errors: &[f64], share: f64) -> f64 {
     let mut sorted = errors.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[((sorted.len() - 1) as f64 * share).round() as usize]

@@ -89,7 +89,7 @@ impl Collected {
     }
 }
 
-/// Errors on the held-out m of one place, with weights that were found without looking at the m itself.
+/// Errors on the held-out m of one place, with weights that were found without the m itself.
 fn held_out_errors(splits: &[Split], place: Place) -> Option<Collected> {
     let here = || splits.iter().filter(move |s| s.place == place);
     errors_of(here().map(|split| {

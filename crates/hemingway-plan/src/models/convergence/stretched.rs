@@ -39,7 +39,7 @@ pub(crate) fn fit_interpolated(curves: &[Curve]) -> Option<Box<dyn Form>> {
     Some(Box::new(form))
 }
 
-/// Log iterations of each run to each level, where it was seen to come down to it.
+/// Log iterations of each run to each level, where it came down to it.
 struct Table {
     levels: Vec<f64>,
     logs: Vec<f64>,              // log m of each run
@@ -80,9 +80,9 @@ fn fit(curves: &[Curve], by_stage: bool) -> Option<(Stretched, Table)> {
 /// with nobody to agree with, is faster by a factor of its own.
 #[derive(Debug)]
 struct Stretch {
-    kappa: [f64; 2], // log κ in the middle, and its slope over the stage
+    kappa: [f64; 2], // log κ at the middle stage, and its slope over the stage
     exponent: f64,   // q
-    alone: [f64; 2], // log factor in the middle, and its slope over the stage
+    alone: [f64; 2], // log factor at the middle stage, and its slope over the stage
 }
 
 impl Stretch {
@@ -141,7 +141,7 @@ impl Table {
         base
     }
 
-    /// What the form leaves over at each measured m; where a run was not seen, as at the nearest level where it was.
+    /// What the form leaves over at each measured m; where a run was not measured, as at the nearest level where it was.
     fn leftover(&self, form: &Stretched) -> Vec<(f64, Vec<f64>)> {
         let mut all: Vec<(f64, Vec<f64>)> = Vec::new();
         for (j, row) in self.rows.iter().enumerate() {
@@ -150,7 +150,8 @@ impl Table {
             if seen.is_empty() {
                 continue;
             }
-            let nearest = |k: usize| *seen.iter().min_by_key(|s| s.abs_diff(k)).expect("some level was seen");
+            let nearest =
+                |k: usize| *seen.iter().min_by_key(|s| s.abs_diff(k)).expect("some level was measured");
             let filled: Vec<f64> = (0..row.len()).map(|k| left(nearest(k)).unwrap_or(0.0)).collect();
             all.push((self.logs[j], filled));
         }

@@ -35,7 +35,7 @@ pub struct SubsetModel {
 }
 
 impl SubsetModel {
-    /// Learns from runs of one algorithm on one or several fractions; values are relative sub-optimalities.
+    /// Fits runs of one algorithm on one or several fractions; values are relative sub-optimalities.
     pub fn fit(observations: &[Observation]) -> Result<SubsetModel, ConvergenceError> {
         let parts = parts(observations)?;
         let similarity = Similarity::fit(&parts);
@@ -109,7 +109,7 @@ impl SubsetModel {
     }
 
     /// Parts of effective rounds in one round. Beyond the largest fraction, more data speeds a round up by no more than
-    /// what it does, since the rows looked at in all do not fall with the data.
+    /// what it does, since the rows visited in all do not fall with the data.
     fn rounds_in(&self, fraction: f64) -> f64 {
         let (fraction, rounds) = (fraction.clamp(1e-9, 1.0), self.similarity.rounds);
         let beyond = (fraction / self.largest).max(1.0);

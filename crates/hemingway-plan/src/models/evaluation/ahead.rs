@@ -1,6 +1,6 @@
 //! What comes next in a run: rounds and seconds ahead, beside the last value and a fitted curve.
 //!
-//! Origins are spread evenly over a run. Values are looked at as levels, the logarithm of the gap to the optimum, so that
+//! Origins are spread evenly over a run. Values are taken as levels, the logarithm of the gap to the optimum, so that
 //! an error means the same at every stage; metrics stay as they are. What is asked for is the first point that is at
 //! least so far ahead, at its own time.
 
@@ -37,7 +37,7 @@ pub(super) fn cases(observations: &[Observation], target: Target) -> Vec<Case> {
     let mut cases = Vec::new();
     for view in [View::BestSoFar, View::AsRecorded] {
         for run in &runs {
-            let (rounds, seconds) = run.seen(view);
+            let (rounds, seconds) = run.points(view);
             for ahead in AHEAD_ROUNDS {
                 cases.extend(run.ask(&rounds, ahead as f64, Question::ForwardRounds(ahead, view)));
             }
@@ -66,7 +66,7 @@ fn runs(observations: &[Observation], target: Target) -> Vec<Run> {
 
 impl Run {
     /// Points over rounds and over seconds.
-    fn seen(&self, view: View) -> (Points, Points) {
+    fn points(&self, view: View) -> (Points, Points) {
         let mut best = f64::INFINITY;
         let mut level = |level: f64| {
             best = best.min(level);

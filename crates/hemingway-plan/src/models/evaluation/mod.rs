@@ -39,7 +39,7 @@ pub enum Question {
     ForwardSeconds(u64, View),
 }
 
-/// How the values of a run are looked at.
+/// Which values of a run count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
@@ -107,7 +107,7 @@ impl Case {
 }
 
 impl Question {
-    /// How values are looked at, where that makes a difference.
+    /// Which values count, where that makes a difference.
     pub fn view(self) -> Option<View> {
         match self {
             Self::ForwardRounds(_, view) | Self::ForwardSeconds(_, view) => Some(view),

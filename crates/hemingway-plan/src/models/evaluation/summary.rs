@@ -1,4 +1,4 @@
-//! Many cases in one line each: how large errors are in the middle and at worst, and how often intervals held.
+//! Many cases in one line each: median and largest error, and how often intervals held.
 
 use serde::Serialize;
 

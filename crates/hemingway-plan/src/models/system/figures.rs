@@ -10,7 +10,7 @@ use super::robust::{median, spread};
 use super::terms::Configuration;
 use crate::{Error, Observation};
 
-/// Increments further from the middle than so many standard deviations are cut.
+/// Increments further from the median than so many standard deviations are cut.
 const USUAL: f64 = 6.0;
 
 /// What one run says.
@@ -88,7 +88,7 @@ fn check(observation: &Observation, first: &Observation) -> Result<(), Error> {
     }
 }
 
-/// One time for each iteration: the middle where there are several.
+/// One time for each iteration: the median where there are several.
 fn merged(times: &[(u64, f64)]) -> Vec<(u64, f64)> {
     times
         .chunk_by(|a, b| a.0 == b.0)
@@ -115,9 +115,11 @@ fn from_increments(run: &str, at: Configuration, times: &[(u64, f64)]) -> Result
         increments.push((iterations, (later - earlier) / iterations));
     }
     let rates: Vec<f64> = increments.iter().map(|increment| increment.1).collect();
-    let (middle, deviation) = (median(&rates), spread(&rates));
-    let reach = USUAL * deviation.max(0.05 * middle);
-    let cut = |rate: f64| if middle > 0.0 { rate.clamp(middle - reach, middle + reach) } else { rate };
+    let (median_rate, deviation) = (median(&rates), spread(&rates));
+    let reach = USUAL * deviation.max(0.05 * median_rate);
+    let cut = |rate: f64| {
+        if median_rate > 0.0 { rate.clamp(median_rate - reach, median_rate + reach) } else { rate }
+    };
     let iterations: f64 = increments.iter().map(|increment| increment.0).sum();
     let seconds = increments.iter().map(|&(count, rate)| count * cut(rate)).sum::<f64>() / iterations;
     let (first, last) = (times[0], times[times.len() - 1]);
@@ -129,7 +131,7 @@ fn from_increments(run: &str, at: Configuration, times: &[(u64, f64)]) -> Result
         seconds,
         start: Some((first.1 - first.0 as f64 * seconds).max(0.0)),
         total: last.1,
-        jitter: (rates.len() > 2).then_some(deviation / middle.max(f64::MIN_POSITIVE)),
+        jitter: (rates.len() > 2).then_some(deviation / median_rate.max(f64::MIN_POSITIVE)),
         slow: (last.1 - first.1) / iterations / seconds,
     })
 }

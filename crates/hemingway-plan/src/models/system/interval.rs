@@ -22,7 +22,7 @@ const PER_WORKERS: f64 = 0.2;
 const PER_DATA: f64 = 0.12;
 /// The same along something never varied: time may fall with m, or not at all.
 const PER_UNVARIED: f64 = 0.5;
-/// No prediction is believed to be closer.
+/// No interval is narrower.
 const FLOOR: f64 = 0.005;
 /// Spread of repeats when nothing was repeated, at least.
 const UNKNOWN_SPREAD: f64 = 0.02;
@@ -43,7 +43,7 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// Learns the factor from held-out errors of points.
+    /// Fits the factor to held-out errors of points.
     pub fn fit(points: &[Point], average: &Average, held_out: &[(usize, f64)]) -> Width {
         let repeated = repeat_spread(points);
         let spread = repeated.unwrap_or_else(|| spread_from(held_out));

@@ -56,7 +56,7 @@ pub struct FittedTerm {
 }
 
 impl SystemModel {
-    /// Learns from the observations of one algorithm that have a time. For runs with one observation that time is spread
+    /// Fits the observations of one algorithm that have a time. For runs with one observation that time is spread
     /// evenly over its iterations.
     pub fn fit(observations: &[Observation]) -> Result<SystemModel, Error> {
         let figures = figures::figures(observations)?;

@@ -1,4 +1,4 @@
-//! What was measured at each configuration: the middle of its repeats, and how far repeats are apart.
+//! What was measured at each configuration: the median of its repeats, and how far repeats are apart.
 
 use serde::{Deserialize, Serialize};
 

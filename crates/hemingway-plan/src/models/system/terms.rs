@@ -18,10 +18,10 @@ impl Configuration {
     }
 }
 
-/// One way in which time depends on the configuration.
+/// How time depends on the configuration.
 pub(crate) struct Term {
     pub name: &'static str,
-    /// How much it must explain before it is believed, as a difference of log-likelihoods. Those that run away outside
+    /// How much it must explain before it is used, as a difference of log-likelihoods. Those that run away outside
     /// what was measured are dear.
     pub price: f64,
     pub value: fn(f64, f64) -> f64,
@@ -30,8 +30,8 @@ pub(crate) struct Term {
 /// How many terms at the head of [`TERMS`] are those of Ernest.
 pub(crate) const ERNEST: usize = 4;
 
-/// All terms, Ernest's first. Of several that cannot be told apart on the observed configurations the first is used,
-/// so that the order says which explanation is believed.
+/// All terms, Ernest's first. Of several that cannot be distinguished on the observed configurations the first is used,
+/// so that the order says which explanation is preferred.
 pub(crate) const TERMS: [Term; 12] = [
     // A driver's own work, latencies that do not depend on the cluster.
     Term { name: "1", price: 1.0, value: |_, _| 1.0 },

@@ -2,21 +2,21 @@
 //!
 //! A pass visits rows in random order, neighbours together. Rows that are settled leave the following passes: a dual
 //! pressed against the end of its range by more than the usual violation is not about to come back. All rows are
-//! looked at again in passes that grow further apart, so none is lost, and the certificate never relies on it.
+//! visited again in passes that grow further apart, so none is lost, and the certificate never relies on it.
 
 use rand::RngExt;
 
 use crate::{Error, Loss, Rng};
 
 /// The order of visits and where it stands.
-pub(crate) struct Itinerary {
+pub(crate) struct VisitOrder {
     pub rows: usize,
     /// The rows of this pass in visiting order.
     pub order: Vec<u32>,
     /// Where the pass stands: rows visited, and rows kept for the next pass, which are moved to the front.
     pub position: usize,
     pub kept: usize,
-    /// Passes begun, and the pass in which all rows are looked at again.
+    /// Passes begun, and the pass in which all rows are visited again.
     pub passes: u64,
     pub wake_at: u64,
     /// Rows pressed harder than this against the end of their range are settled,
@@ -39,7 +39,7 @@ pub(crate) struct Settled {
     pub gap: f64,
 }
 
-/// The first passes look at every row, so that the duals find their ends.
+/// The first passes visit every row, so that the duals find their ends.
 const FULL_PASSES: u64 = 2;
 /// Settled rows wait longer by this fraction of all passes so far.
 const WAKE_FRACTION: u64 = 4;
@@ -51,12 +51,12 @@ const CALM: f64 = 2.0;
 pub(crate) struct Pace {
     /// Rows closer to optimal than this many times the mean violation are settled.
     dull: f64,
-    /// Settled rows are looked at again after this many passes, and a fraction of all passes so far.
+    /// Settled rows are visited again after this many passes, and a fraction of all passes so far.
     wake_after: u64,
 }
 
 impl Pace {
-    /// Passes until settled rows are looked at again.
+    /// Passes until settled rows are visited again.
     fn wait(self, passes: u64) -> u64 {
         if self.wake_after == 0 { 0 } else { self.wake_after + passes / WAKE_FRACTION }
     }
@@ -74,9 +74,9 @@ impl Pace {
     }
 }
 
-impl Itinerary {
-    pub(crate) fn new(rows: usize, pace: Pace) -> Itinerary {
-        Itinerary {
+impl VisitOrder {
+    pub(crate) fn new(rows: usize, pace: Pace) -> VisitOrder {
+        VisitOrder {
             rows,
             order: Vec::new(),
             position: 0,
@@ -135,7 +135,7 @@ impl Itinerary {
         saved
     }
 
-    pub(crate) fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<Itinerary, Error> {
+    pub(crate) fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<VisitOrder, Error> {
         match saved {
             [
                 position,
@@ -156,7 +156,7 @@ impl Itinerary {
                 && order.len() <= rows
                 && order.iter().all(|row| *row < rows as f64) =>
             {
-                Ok(Itinerary {
+                Ok(VisitOrder {
                     rows,
                     order: order.iter().map(|row| *row as u32).collect(),
                     position: *position as usize,

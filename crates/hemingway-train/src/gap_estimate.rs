@@ -1,4 +1,5 @@
-//! Where dual coordinate ascent seems to stand, from what it saw on its way: it decides when to score.
+//! An estimate of objective and duality gap for dual coordinate ascent, from what its visits showed: it decides when to
+//! score.
 //!
 //! On losses with corners the solver keeps each row's averaged prediction, so the loss of the averaged weights is
 //! known up to a little staleness, and the dual objective exactly. On smooth losses rows show their part of the
@@ -8,7 +9,7 @@
 use crate::Estimate;
 
 /// The estimate, and what it needs from round to round.
-pub(crate) struct Outlook {
+pub(crate) struct GapEstimate {
     /// Σ φ*(−α) of this worker's rows, where the loss has corners.
     pub conjugate: f64,
     /// What the last round suggests.
@@ -17,37 +18,37 @@ pub(crate) struct Outlook {
     dual_before: f64,
 }
 
-impl Outlook {
-    /// Numbers that [`save`](Outlook::save) returns.
+impl GapEstimate {
+    /// Numbers that [`save`](GapEstimate::save) returns.
     pub(crate) const SAVED: usize = 3;
 
-    pub(crate) fn new(conjugate: f64) -> Outlook {
-        Outlook { conjugate, estimate: None, gap_before: f64::INFINITY, dual_before: 0.0 }
+    pub(crate) fn new(conjugate: f64) -> GapEstimate {
+        GapEstimate { conjugate, estimate: None, gap_before: f64::INFINITY, dual_before: 0.0 }
     }
 
     /// The objective of the averaged weights, nearly, and the dual objective.
-    pub(crate) fn see_average(&mut self, primal: f64, dual: f64) {
+    pub(crate) fn observe_average(&mut self, primal: f64, dual: f64) {
         let gap = (primal - dual).max(0.0);
         self.estimate = Some(if gap > VAGUE * primal { FAR_AWAY } else { Estimate { primal, gap } });
     }
 
-    /// Objective and gap as the rows saw them when they were visited.
-    pub(crate) fn see_on_the_way(&mut self, telling: bool, primal: f64, gap: f64) {
+    /// Objective and gap from the rows as they were when they were visited.
+    pub(crate) fn observe_visits(&mut self, reliable: bool, primal: f64, gap: f64) {
         let shrinks = (gap / self.gap_before).clamp(0.1, 1.0);
         let dual = primal - gap;
         let rise = (dual - self.dual_before).max(0.0);
         (self.gap_before, self.dual_before) = (gap, dual);
         let gap = rise.max(gap * shrinks.sqrt());
         let estimate = if gap > VAGUE * primal { FAR_AWAY } else { Estimate { primal: dual + rise, gap } };
-        self.estimate = telling.then_some(estimate);
+        self.estimate = reliable.then_some(estimate);
     }
 
-    pub(crate) fn save(&self) -> [f64; Outlook::SAVED] {
+    pub(crate) fn save(&self) -> [f64; GapEstimate::SAVED] {
         [self.conjugate, self.gap_before, self.dual_before]
     }
 
-    pub(crate) fn restore(saved: &[f64]) -> Outlook {
-        Outlook { conjugate: saved[0], gap_before: saved[1], dual_before: saved[2], estimate: None }
+    pub(crate) fn restore(saved: &[f64]) -> GapEstimate {
+        GapEstimate { conjugate: saved[0], gap_before: saved[1], dual_before: saved[2], estimate: None }
     }
 }
 
