@@ -265,17 +265,13 @@ fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Vec<Ritz> {
             let t = if theta == 0.0 { 1.0 } else { t };
             let c = 1.0 / (t * t + 1.0).sqrt();
             let s = t * c;
-            for k in 0..n {
-                let (kp, kq) = (a[k][p], a[k][q]);
-                (a[k][p], a[k][q]) = (c * kp - s * kq, s * kp + c * kq);
+            let turn = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
+            for row in a.iter_mut().chain(&mut vectors) {
+                (row[p], row[q]) = turn(row[p], row[q]);
             }
-            for k in 0..n {
-                let (pk, qk) = (a[p][k], a[q][k]);
-                (a[p][k], a[q][k]) = (c * pk - s * qk, s * pk + c * qk);
-            }
-            for vector in &mut vectors {
-                let (vp, vq) = (vector[p], vector[q]);
-                (vector[p], vector[q]) = (c * vp - s * vq, s * vp + c * vq);
+            let (above, below) = a.split_at_mut(q);
+            for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                (*x, *y) = turn(*x, *y);
             }
         }
     }

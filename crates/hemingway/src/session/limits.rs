@@ -18,8 +18,10 @@ impl Task<'_> {
 
     /// The deadline on the training clock.
     fn deadline(&self) -> Option<f64> {
-        let before = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
-        self.choice.stop.within.map(|within| (IN_TIME * within.0 - before).max(f64::MIN_POSITIVE))
+        self.choice
+            .stop
+            .within
+            .map(|within| (IN_TIME * within.0 - self.planned_seconds()).max(f64::MIN_POSITIVE))
     }
 
     /// Until when the budget lasts, on the training clock.

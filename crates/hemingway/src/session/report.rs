@@ -67,18 +67,8 @@ impl Task<'_> {
         let weights = &outcome.model.weights;
         let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, weights), data);
         let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
-        let wall_seconds = self.ready.transform_seconds + outcome.wall_seconds.0;
-        let planned = self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds);
-        let (planning, switching) = self
-            .adaptive
-            .as_ref()
-            .map_or((0.0, 0.0), |adaptive| (adaptive.planning_seconds, adaptive.switching_seconds));
         let explained = self.choice.explanation.as_ref();
-        let simulated = self.choice.engine == SIMULATED;
-        let total_seconds = match simulated {
-            true => outcome.seconds.0 + planned + planning,
-            false => self.ready.load_seconds + wall_seconds + planned,
-        };
+        let warnings = explained.iter().flat_map(|explained| &explained.warnings).chain(&self.notes);
         TrainReport {
             run: self.run.id.clone(),
             model: self.request.model.clone().unwrap_or_else(|| self.place.model(&self.run.id)),
@@ -94,9 +84,9 @@ impl Task<'_> {
             seed: self.request.seed,
             rounds: outcome.rounds,
             seconds: outcome.seconds.0,
-            wall_seconds,
-            total_seconds,
-            overhead_seconds: planned + planning + switching,
+            wall_seconds: self.wall_seconds(outcome),
+            total_seconds: self.total_seconds(outcome),
+            overhead_seconds: self.planned_seconds() + self.planning_seconds() + self.switching_seconds(),
             load_seconds: self.ready.load_seconds,
             scoring_seconds: outcome.scoring_seconds.0,
             primal: outcome.primal,
@@ -113,11 +103,7 @@ impl Task<'_> {
                 .map_or_else(Vec::new, |explained| explained.decision.alternatives.clone()),
             rejected: explained.map_or_else(Vec::new, |explained| explained.decision.rejected.clone()),
             reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
-            warnings: explained
-                .map_or_else(Vec::new, |explained| explained.warnings.clone())
-                .into_iter()
-                .chain(self.notes.iter().cloned())
-                .collect(),
+            warnings: warnings.cloned().collect(),
             stragglers: self.stragglers.clone(),
             train_accuracy: train.and_then(Quality::accuracy),
             train_rmse: train.and_then(Quality::rmse),
@@ -125,6 +111,35 @@ impl Task<'_> {
             test_rmse: test.and_then(Quality::rmse),
             test_dropped_values: self.ready.test.as_ref().map(|test| test.dropped_values),
         }
+    }
+
+    /// Scaling the data, and the run by the clock on the wall.
+    fn wall_seconds(&self, outcome: &Run) -> f64 {
+        self.ready.transform_seconds + outcome.wall_seconds.0
+    }
+
+    /// All that the user waited for; on a virtual clock without what only this machine took.
+    fn total_seconds(&self, outcome: &Run) -> f64 {
+        if self.choice.engine == SIMULATED {
+            outcome.seconds.0 + self.planned_seconds() + self.planning_seconds()
+        } else {
+            self.ready.load_seconds + self.wall_seconds(outcome) + self.planned_seconds()
+        }
+    }
+
+    /// Profile and plan before the run.
+    pub(super) fn planned_seconds(&self) -> f64 {
+        self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds)
+    }
+
+    /// Planning while it ran.
+    fn planning_seconds(&self) -> f64 {
+        self.adaptive.as_ref().map_or(0.0, |adaptive| adaptive.planning_seconds)
+    }
+
+    /// Handing over.
+    fn switching_seconds(&self) -> f64 {
+        self.adaptive.as_ref().map_or(0.0, |adaptive| adaptive.switching_seconds)
     }
 }
 

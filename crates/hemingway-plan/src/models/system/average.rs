@@ -53,7 +53,7 @@ impl Average {
             .map(|set| {
                 let trend = Trend::fit(&all, &set);
                 let errors: Vec<f64> = points.iter().map(|p| error(&trend, p)).collect();
-                (price(&set, &trend) + score(errors.into_iter()), set, trend)
+                (penalty(&set, &trend) + score(errors.into_iter()), set, trend)
             })
             .collect();
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -74,7 +74,7 @@ impl Average {
                     .zip(&fitted)
                     .flat_map(|((out, _), fitted)| out.iter().map(|&p| error(&fitted[k], &points[p])))
                     .collect();
-                if errors.is_empty() { *in_sample } else { price(set, trend) + score(errors.into_iter()) }
+                if errors.is_empty() { *in_sample } else { penalty(set, trend) + score(errors.into_iter()) }
             })
             .collect();
         let weights = weights(&scores);
@@ -159,9 +159,9 @@ fn error(trend: &Trend, point: &Point) -> f64 {
 }
 
 /// Of a set's terms; less for Ernest's as a whole, which has proved itself on many jobs.
-fn price(set: &[usize], trend: &Trend) -> f64 {
+fn penalty(set: &[usize], trend: &Trend) -> f64 {
     let ernest = set.len() > LARGEST && set.iter().all(|&term| term < ERNEST);
-    trend.price() - if ernest { ERNEST_DISCOUNT } else { 0.0 }
+    trend.penalty() - if ernest { ERNEST_DISCOUNT } else { 0.0 }
 }
 
 /// Minus a log-likelihood with errors of an unknown scale.

@@ -23,7 +23,7 @@ pub(crate) struct Term {
     pub name: &'static str,
     /// How much it must explain before it is used, as a difference of log-likelihoods. Those that run away outside
     /// what was measured are dear.
-    pub price: f64,
+    pub penalty: f64,
     pub value: fn(f64, f64) -> f64,
 }
 
@@ -34,29 +34,29 @@ pub(crate) const ERNEST: usize = 4;
 /// so that the order says which explanation is preferred.
 pub(crate) const TERMS: [Term; 12] = [
     // A driver's own work, latencies that do not depend on the cluster.
-    Term { name: "1", price: 1.0, value: |_, _| 1.0 },
+    Term { name: "1", penalty: 1.0, value: |_, _| 1.0 },
     // Work that is divided among workers.
-    Term { name: "s/m", price: 1.0, value: |m, s| s / m },
+    Term { name: "s/m", penalty: 1.0, value: |m, s| s / m },
     // Trees: broadcasts and sums.
-    Term { name: "log m", price: 2.0, value: |m, _| m.ln() },
+    Term { name: "log m", penalty: 2.0, value: |m, _| m.ln() },
     // All to one: collecting, scheduling.
-    Term { name: "m", price: 2.0, value: |m, _| m },
+    Term { name: "m", penalty: 2.0, value: |m, _| m },
     // Work on the data that nobody shares.
-    Term { name: "s", price: 2.0, value: |_, s| s },
+    Term { name: "s", penalty: 2.0, value: |_, s| s },
     // Between a tree and all to one: slowest of many, two-dimensional grids.
-    Term { name: "sqrt m", price: 2.0, value: |m, _| m.sqrt() },
+    Term { name: "sqrt m", penalty: 2.0, value: |m, _| m.sqrt() },
     // Work divided less well than fully: skew, shared disks.
-    Term { name: "s/sqrt m", price: 2.0, value: |m, s| s / m.sqrt() },
+    Term { name: "s/sqrt m", penalty: 2.0, value: |m, s| s / m.sqrt() },
     // Shuffles in which each worker still talks to a tree.
-    Term { name: "s (1 + log m) / m", price: 2.0, value: |m, s| s * (1.0 + m.ln()) / m },
+    Term { name: "s (1 + log m) / m", penalty: 2.0, value: |m, s| s * (1.0 + m.ln()) / m },
     // Memory pressure: parts too large for a worker.
-    Term { name: "(s/m)^2", price: 4.0, value: |m, s| (s / m) * (s / m) },
+    Term { name: "(s/m)^2", penalty: 4.0, value: |m, s| (s / m) * (s / m) },
     // Divided work that does not depend on the data: a model split among workers.
-    Term { name: "1/m", price: 2.0, value: |m, _| 1.0 / m },
+    Term { name: "1/m", penalty: 2.0, value: |m, _| 1.0 / m },
     // Data sent along a tree.
-    Term { name: "s log m", price: 2.0, value: |m, s| s * m.ln() },
+    Term { name: "s log m", penalty: 2.0, value: |m, s| s * m.ln() },
     // Everyone with everyone, in a tree of rounds.
-    Term { name: "m log m", price: 4.0, value: |m, _| m * m.ln() },
+    Term { name: "m log m", penalty: 4.0, value: |m, _| m * m.ln() },
 ];
 
 /// The terms that differ on these configurations, as indices into [`TERMS`].

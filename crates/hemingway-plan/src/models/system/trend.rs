@@ -29,10 +29,10 @@ impl Trend {
     }
 
     /// Of all terms in use. Nobody pays for terms that all vanish on one worker, since nothing takes no time.
-    pub fn price(&self) -> f64 {
+    pub fn penalty(&self) -> f64 {
         let used = || self.0.iter().zip(&TERMS).filter(|(c, _)| **c > 0.0).map(|(_, term)| term);
         let vanishes = used().all(|term| (term.value)(1.0, 1.0) == 0.0);
-        if vanishes { f64::INFINITY } else { used().map(|term| term.price).sum() }
+        if vanishes { f64::INFINITY } else { used().map(|term| term.penalty).sum() }
     }
 
     /// Minimises the squared relative errors, those of outlying points less.
