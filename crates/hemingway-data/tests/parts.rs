@@ -439,7 +439,7 @@ fn workers_with_different_files_are_noticed() {
 }
 
 #[test]
-fn scaling_is_learnt_from_all_parts() {
+fn scaling_is_fitted_to_all_parts() {
     for spec in
         ["synthetic:separable,rows=200,features=9", "synthetic:text,rows=300,features=80,density=0.05"]
     {

@@ -93,7 +93,7 @@ fn loaded(ranks: &mut Conversation) -> Loaded {
 }
 
 #[test]
-fn the_same_processes_go_on_another_way() {
+fn the_same_processes_go_on_with_another_configuration() {
     let mut ranks = Conversation::begin(3, &job(3));
     let pids = greeted(&mut ranks);
     loaded(&mut ranks);

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_believed() {
+    fn what_was_measured_is_used() {
         let mut sums = measured().measured.unwrap();
         sums.condition_on(1.0, &[(1000, 400), (4, 400)]);
         assert_eq!(sums.in_a_row, [1e-3, 2.5e-3, 6e-3]);
