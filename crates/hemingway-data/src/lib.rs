@@ -5,7 +5,7 @@
 //! `assemble` (one matrix, sparse or dense) and `labels` (targets). Generated data enters at `assemble`.
 //!
 //! [`load_part`] gives each of several workers its own rows of the same, so that nobody holds all of them. The workers
-//! are [`Together`]: they `survey` a text to learn where its rows are, read their own through the pipeline above, and
+//! are [`Together`]: they `survey` a text to find where its rows are, read their own through the pipeline above, and
 //! exchange columns, density and classes before they finish as one.
 
 mod assemble;

@@ -1,6 +1,6 @@
 //! Generated data: `synthetic:NAME,rows=…,features=…,seed=…`, the same for the same spec.
 //!
-//! What is to be learnt does not depend on the seed: another seed gives other rows under the same rule, which makes it
+//! The rule behind the labels does not depend on the seed: another seed gives other rows under the same rule, which makes it
 //! a test set. The labels are -1 and +1.
 //!
 //! Rows come in order out of one stream of random numbers, so a worker who wants some of them generates all and keeps
@@ -249,7 +249,7 @@ impl Request {
     }
 }
 
-/// Randomness that is the same for every seed, for what is to be learnt.
+/// Randomness that is the same for every seed, for the rule behind the labels.
 fn planted_rng() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(0x5a1e_57e1)
 }

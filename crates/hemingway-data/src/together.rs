@@ -1,4 +1,4 @@
-//! Workers that load a dataset together, and how they learn of each other.
+//! Workers that load a dataset together, and how they exchange what each found.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

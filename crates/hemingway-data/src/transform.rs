@@ -1,7 +1,7 @@
-//! Scaling learnt from training data, kept in the model, and applied to whatever the model sees later.
+//! Scaling fitted to training data, kept in the model, and applied to whatever the model sees later.
 //!
 //! Order: columns are standardised first, rows brought to unit length after. Sparse training data is only scaled,
-//! never centred, since subtracting means would fill every zero: its means are stored as 0. Means learnt from dense
+//! never centred, since subtracting means would fill every zero: its means are stored as 0. Means of dense
 //! data hold for test data too: should that happen to be stored sparsely, it is made dense to be centred.
 
 use std::convert::Infallible;
@@ -24,14 +24,14 @@ pub struct Transform {
 /// Mean and scale of each column: a value becomes `(value - mean) / scale`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standardise {
-    /// What is subtracted; 0 when learnt from sparse data.
+    /// What is subtracted; 0 when fitted to sparse data.
     pub mean: Vec<f32>,
     /// What is divided by: the standard deviation, or 1 for a column that does not vary.
     pub scale: Vec<f32>,
 }
 
 impl Transform {
-    /// Learns from training data what [`Transform::apply`] needs.
+    /// Fits to training data what [`Transform::apply`] needs.
     pub fn fit(dataset: &Dataset, normalise_rows: bool, standardise: bool) -> Transform {
         let rows = dataset.matrix.rows();
         let columns = standardise.then(|| {
@@ -75,7 +75,7 @@ impl Transform {
 type OverAll<'a, E> = dyn FnMut(Vec<f64>) -> Result<Vec<f64>, E> + 'a;
 
 impl Standardise {
-    /// Learns from some of `rows` rows, given how the sums over some become the sums over all.
+    /// Fits some of `rows` rows, given how the sums over some become the sums over all.
     fn fit<E>(matrix: &Matrix, rows: usize, over_all: &mut OverAll<E>) -> Result<Standardise, E> {
         match matrix {
             Matrix::Sparse(sparse) => Standardise::fit_sparse(sparse, rows as f64, over_all),

@@ -100,30 +100,24 @@ fn below(above: &Matrix, next: &Matrix) -> Matrix {
 }
 
 /// Checks parts against the whole: the same rows, or the same mistake.
-fn check_parts(parts: Vec<Result<Part, Error>>, whole: &Result<Dataset, Error>, situation: &str) {
+fn check_parts(parts: Vec<Result<Part, Error>>, whole: &Result<Dataset, Error>, case: &str) {
     let workers = parts.len();
     match whole {
         Ok(whole) if whole.matrix.rows() >= workers => {
-            let parts: Vec<Part> = parts
-                .into_iter()
-                .collect::<Result<_, _>>()
-                .unwrap_or_else(|error| panic!("{situation}: {error}"));
+            let parts: Vec<Part> =
+                parts.into_iter().collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{case}: {error}"));
             for (rank, part) in parts.iter().enumerate() {
                 let rows = shard(whole.matrix.rows(), workers, rank);
-                assert_eq!(
-                    (part.first_row, part.dataset.matrix.rows()),
-                    (rows.start, rows.len()),
-                    "{situation}"
-                );
-                assert_eq!(part.total_rows, whole.matrix.rows(), "{situation}");
-                assert_eq!(part.total_nonzeros, whole.matrix.nonzeros(), "{situation}");
+                assert_eq!((part.first_row, part.dataset.matrix.rows()), (rows.start, rows.len()), "{case}");
+                assert_eq!(part.total_rows, whole.matrix.rows(), "{case}");
+                assert_eq!(part.total_nonzeros, whole.matrix.nonzeros(), "{case}");
                 assert_eq!(
                     (&part.dataset.name, &part.dataset.labels),
                     (&whole.name, &whole.labels),
-                    "{situation}"
+                    "{case}"
                 );
             }
-            assert_eq!(&joined(&parts), whole, "{situation}");
+            assert_eq!(&joined(&parts), whole, "{case}");
         }
         Ok(whole) => {
             let expect = format!(
@@ -131,20 +125,20 @@ fn check_parts(parts: Vec<Result<Part, Error>>, whole: &Result<Dataset, Error>, 
                 whole.name,
                 rows = whole.matrix.rows()
             );
-            messages(parts).into_iter().for_each(|message| assert_eq!(message, expect, "{situation}"));
+            messages(parts).into_iter().for_each(|message| assert_eq!(message, expect, "{case}"));
         }
-        Err(error) => check_mistake(parts, &error.to_string(), situation),
+        Err(error) => check_mistake(parts, &error.to_string(), case),
     }
 }
 
 /// Everyone fails: the first who knows why says what one alone would say, and others point at who knows.
-fn check_mistake(parts: Vec<Result<Part, Error>>, expect: &str, situation: &str) {
+fn check_mistake(parts: Vec<Result<Part, Error>>, expect: &str, case: &str) {
     let elsewhere = |message: &String| message.starts_with("loading failed on worker");
     let messages = messages(parts);
     let first = messages.iter().position(|message| !elsewhere(message)).expect("someone knows why");
     assert!(
         messages[first] == expect || messages[first].contains("workers are more than"),
-        "{situation}:\n{}\ninstead of\n{expect}",
+        "{case}:\n{}\ninstead of\n{expect}",
         messages[first]
     );
     let pointing = format!("loading failed on worker {first}");
@@ -188,8 +182,8 @@ fn check(path: &str, options: &LoadOptions) {
     let whole = load(path, options);
     for workers in WORKERS {
         for block in BLOCKS {
-            let situation = format!("{path}: {workers} workers, blocks of {block}");
-            check_parts(load_parts(path, options, workers, block), &whole, &situation);
+            let case = format!("{path}: {workers} workers, blocks of {block}");
+            check_parts(load_parts(path, options, workers, block), &whole, &case);
         }
     }
 }
@@ -445,7 +439,7 @@ fn workers_with_different_files_are_noticed() {
 }
 
 #[test]
-fn scaling_is_learnt_from_all_parts() {
+fn scaling_is_fitted_to_all_parts() {
     for spec in
         ["synthetic:separable,rows=200,features=9", "synthetic:text,rows=300,features=80,density=0.05"]
     {

@@ -1,4 +1,4 @@
-//! What this rank is doing, said once in a while: whoever started it learns which rank has fallen silent, which one the
+//! What this rank is doing, said once in a while: whoever started it hears which rank has fallen silent, which one the
 //! others wait for, and when all wait and none computes.
 //!
 //! The state is a few atomic numbers that communications set as they begin and end; a thread of its own says them. Nobody

@@ -192,7 +192,7 @@ impl Share<'_> {
             {
                 handed = Some(Handed { checkpoint: (*checkpoint).clone(), at: Instant::now() });
             }
-            tell(event).map_err(refuse)
+            say_event(event).map_err(refuse)
         };
         let mut ranks = Ranks::new(active, start.seconds());
         let run = {
@@ -302,7 +302,7 @@ fn profile(active: &Communicator, part: &Part) -> DataProfile {
     DataProfile::of_part(&part.dataset, part.first_row, part.total_rows, &mut |sums| active.sum(sums))
 }
 
-fn tell(event: Event) -> anyhow::Result<()> {
+fn say_event(event: Event) -> anyhow::Result<()> {
     match event {
         Event::Point(point) => say(0, &Message::Point(*point)),
         Event::Checkpoint(checkpoint) => say_checkpoint(checkpoint.round, &checkpoint.to_bytes()),

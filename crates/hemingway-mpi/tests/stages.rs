@@ -1,4 +1,4 @@
-//! Ranks that are told one stage after the other, and what the planner makes of them.
+//! Ranks that get one stage after the other, and what the planner makes of them.
 
 mod cluster;
 
@@ -56,7 +56,7 @@ impl Told {
 }
 
 /// Has a stage trained that would never end, and handed over after a few scores.
-fn relay(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
+fn hand_over(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
     let stop = StopRules::default();
     let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
     ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
@@ -93,7 +93,7 @@ fn loaded(ranks: &mut Conversation) -> Loaded {
 }
 
 #[test]
-fn the_same_processes_go_on_another_way() {
+fn the_same_processes_go_on_with_another_configuration() {
     let mut ranks = Conversation::begin(3, &job(3));
     let pids = greeted(&mut ranks);
     loaded(&mut ranks);
@@ -101,7 +101,7 @@ fn the_same_processes_go_on_another_way() {
     let told: Vec<Told> = stages
         .iter()
         .map(|(algorithm, workers, duals_next)| {
-            let told = relay(&mut ranks, algorithm, *workers, *duals_next);
+            let told = hand_over(&mut ranks, algorithm, *workers, *duals_next);
             // On a busy machine it may get as far as it can before it hears the request.
             assert!(told.stop().hands_over(), "{algorithm} on {workers}: {:?}", told.stop());
             assert!(pids.iter().all(|pid| is_alive(*pid)), "{algorithm} on {workers}");
@@ -177,7 +177,7 @@ fn who_waits_burns_no_core() {
     let mut ranks = Conversation::begin(3, &job(3));
     let pids = greeted(&mut ranks);
     loaded(&mut ranks);
-    relay(&mut ranks, "cocoa", 2, true);
+    hand_over(&mut ranks, "cocoa", 2, true);
     let total = || pids.iter().map(|pid| computed(*pid)).sum::<f64>();
     let before = total();
     std::thread::sleep(Duration::from_secs(2));

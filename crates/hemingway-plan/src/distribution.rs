@@ -1,12 +1,12 @@
-//! What an estimate says of single outcomes: how long at worst in four of five runs, how sure a deadline is.
+//! What an estimate says of single outcomes: what a share of runs stays below.
 //!
-//! An estimate has three figures. A log-normal through the middle, with a width of its own on either side, is the
+//! An estimate has three figures. A log-normal through the median, with a width of its own on either side, is the
 //! simplest distribution that has all three where they belong, and times and rounds vary by factors. An estimate that is
 //! not positive (the accuracy of a bad model, say) is taken as a normal in two pieces instead.
 
 use crate::Estimate;
 
-/// Standard deviations from the middle to one outcome in twenty.
+/// Standard deviations from the median to one outcome in twenty.
 pub(crate) const TWENTIETH: f64 = 1.644_853_6;
 
 impl Estimate {
@@ -23,21 +23,7 @@ impl Estimate {
         }
     }
 
-    /// The share of outcomes that stay below a value.
-    pub fn share_below(&self, value: f64) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..50 {
-            let middle = 0.5 * (low + high);
-            if self.quantile(middle) < value {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        0.5 * (low + high)
-    }
-
-    /// With a second, independent reason for being wrong, which alone would have the same middle: on either side the
+    /// With a second, independent reason for being wrong, which alone would have the same median: on either side the
     /// widths add as independent ones do, in logarithms where all is positive.
     pub(crate) fn widened(&self, low: f64, high: f64) -> Estimate {
         if self.low > 0.0 && low > 0.0 {
@@ -52,8 +38,8 @@ impl Estimate {
     }
 }
 
-/// Standard deviations from the middle of a normal distribution below which a share lies, to about 0.0005 (Hastings'
-/// rational approximation). Shares outside (0, 1) are as far out as can be told.
+/// Standard deviations from the mean of a normal distribution below which a share lies, to about 0.0005 (Hastings'
+/// rational approximation). Shares outside (0, 1) are as far out as can be computed.
 pub(crate) fn deviations(share: f64) -> f64 {
     let tail = share.min(1.0 - share).clamp(1e-12, 0.5);
     let t = (-2.0 * tail.ln()).sqrt();
@@ -82,15 +68,11 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_rise_and_shares_undo_them() {
+    fn quantiles_rise() {
         let estimate = Estimate { low: 1.0, mean: 2.0, high: 8.0 };
         let shares = [0.0, 0.01, 0.2, 0.49, 0.5, 0.51, 0.8, 0.99, 1.0];
         let values: Vec<f64> = shares.iter().map(|&share| estimate.quantile(share)).collect();
         assert!(values.windows(2).all(|pair| pair[0] <= pair[1] && pair[1].is_finite()), "{values:?}");
-        for share in [0.01, 0.2, 0.8, 0.99] {
-            close(estimate.share_below(estimate.quantile(share)), share);
-        }
-        assert!(estimate.share_below(0.0) < 1e-9 && estimate.share_below(1e9) > 1.0 - 1e-9);
     }
 
     #[test]

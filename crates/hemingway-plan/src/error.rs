@@ -12,7 +12,7 @@ pub enum Error {
         /// What is wrong with it, and the next step.
         problem: String,
     },
-    /// Nothing to learn from.
+    /// Nothing to fit.
     #[error("no observation has a time\nhint: fill the column `seconds` with the time since each run began")]
     NoTimes,
     /// A figure outside its domain.

@@ -1,4 +1,4 @@
-//! What is known of a run, and what is said of one that has not happened.
+//! What was observed of a run, and what is predicted of one that has not happened.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Observation {
 pub struct Estimate {
     /// One outcome in twenty is below.
     pub low: f64,
-    /// The middle.
+    /// The median.
     pub mean: f64,
     /// One outcome in twenty is above.
     pub high: f64,

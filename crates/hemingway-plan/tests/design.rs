@@ -67,7 +67,7 @@ impl World {
         runs.iter().map(|&(m, s, rounds)| rounds as f64 * self.each(m, s)).sum()
     }
 
-    /// The first run, which every way of choosing is given.
+    /// The first run, which every method is given.
     fn begin(&mut self) -> Vec<Observation> {
         self.run(8, 1.0, 10)
     }
@@ -75,7 +75,7 @@ impl World {
 
 /// How experiments are chosen.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Method {
     Designed,
     Random,
     Extremes,
@@ -87,10 +87,10 @@ fn question(about: About) -> Question {
 }
 
 /// All that is known once a budget is used; in two steps when it is designed, as a planner would.
-fn observed(world: &mut World, way: Way, about: About, budget: f64) -> Vec<Observation> {
+fn observed(world: &mut World, method: Method, about: About, budget: f64) -> Vec<Observation> {
     let mut known = world.begin();
     let mut left = budget;
-    if let Way::Designed = way {
+    if let Method::Designed = method {
         for share in [0.4, 1.0] {
             for e in next_experiments(&known, &question(about), share * left) {
                 left -= world.cost(&[(e.workers, e.fraction, e.rounds)]);
@@ -101,8 +101,8 @@ fn observed(world: &mut World, way: Way, about: About, budget: f64) -> Vec<Obser
     }
     for turn in 0..200 {
         let fractions = question(about).fractions;
-        let (m, s, rounds) = match way {
-            Way::Random => {
+        let (m, s, rounds) = match method {
+            Method::Random => {
                 let m = WORKERS[world.random.random_range(0..WORKERS.len())];
                 let s = fractions[world.random.random_range(0..fractions.len())];
                 (m, s, ROUNDS >> world.random.random_range(0..6u32))
@@ -119,12 +119,12 @@ fn observed(world: &mut World, way: Way, about: About, budget: f64) -> Vec<Obser
 }
 
 /// The median error, in logarithms, over all workers of interest and many worlds.
-fn error(way: Way, about: About, worlds: u64, budget: f64) -> f64 {
+fn error(method: Method, about: About, worlds: u64, budget: f64) -> f64 {
     let mut errors = Vec::new();
     for seed in 0..worlds {
         let mut world = World::drawn(seed);
         let budget = budget * world.each(8, 1.0);
-        let known = observed(&mut world, way, about, budget);
+        let known = observed(&mut world, method, about, budget);
         let rounds = ConvergenceModel::fit(&known, Target::SubOptimality).ok();
         let times = SystemModel::fit(&known).expect("times were measured");
         for m in WORKERS {
@@ -144,7 +144,8 @@ fn error(way: Way, about: About, worlds: u64, budget: f64) -> f64 {
 
 /// Errors of designed, random and extreme experiments.
 fn errors(about: About, worlds: u64, budget: f64) -> [f64; 3] {
-    let all = [Way::Designed, Way::Random, Way::Extremes].map(|way| error(way, about, worlds, budget));
+    let all = [Method::Designed, Method::Random, Method::Extremes]
+        .map(|method| error(method, about, worlds, budget));
     println!("{about:?}, {budget}: designed {:.3}, random {:.3}, extremes {:.3}", all[0], all[1], all[2]);
     all
 }

@@ -53,7 +53,7 @@ pub trait Solver {
         true
     }
 
-    /// The weights it would have scored and returned: the iterate itself, or something better it leads to.
+    /// The weights it would have scored and returned: the iterate itself, or something better made from it.
     fn proposal(&self) -> &[f64] {
         self.weights()
     }
@@ -68,7 +68,7 @@ pub trait Solver {
         None
     }
 
-    /// A free estimate of where the run stands from what the last round saw on the way, the same on every worker.
+    /// A free estimate of objective and gap from what the last round computed anyway, the same on every worker.
     fn estimate(&self) -> Option<Estimate> {
         None
     }

@@ -4,7 +4,8 @@
 //! charges the simulated clock, so both agree by construction; what a round decides while it runs (how often a line
 //! search tries, how many duals change) is taken at its usual value.
 
-use crate::{DataProfile, Loss, Meter, Problem, Work};
+use crate::meter::Meter;
+use crate::{DataProfile, Loss, Problem, Work};
 
 /// Local work, and the sum over all workers that ends it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -95,7 +95,7 @@ struct Loop<'a> {
     lengths: RoundLengths,
     /// The training clock when the solver was set up.
     set_up: Seconds,
-    /// Whether the rest is to be done another way, and if so whether that needs a dual point.
+    /// Whether to hand over to another configuration, and if so whether that needs a dual point.
     handing_over: Option<bool>,
 }
 
@@ -246,7 +246,7 @@ impl<'a> Loop<'a> {
     /// What a deadline is held against.
     fn look_at_the_clock(&mut self, worker: &mut Worker) -> Seconds {
         let now = worker.now();
-        self.lengths.see(now.0 - self.clock);
+        self.lengths.observe(now.0 - self.clock);
         self.clock = now.0;
         now
     }

@@ -152,11 +152,11 @@ impl Footprint {
         if self.fits(data, limit) {
             return Ok(());
         }
-        Err(Error::Memory(format!("this run needs {}", self.told(who, data, limit))))
+        Err(Error::Memory(format!("this run needs {}", self.describe(who, data, limit))))
     }
 
     /// How much it needs, for what, and what the limit is.
-    pub fn told(&self, who: &str, data: u64, limit: &MemoryLimit) -> String {
+    pub fn describe(&self, who: &str, data: u64, limit: &MemoryLimit) -> String {
         let set_aside = limit.set_aside(self.threads, STACK_BYTES as u64);
         let threads = if set_aside > 0 { format!(", threads {}", size(set_aside)) } else { String::new() };
         format!(

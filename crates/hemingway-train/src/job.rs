@@ -27,7 +27,7 @@ pub struct Job<'a> {
     pub checkpoint_every: Option<Seconds>,
     /// Set from outside to end the run cleanly.
     pub interrupt: Option<&'a AtomicBool>,
-    /// Set from outside, most likely by whoever observes, to go on another way; looked at after every score.
+    /// Set from outside, most likely by whoever observes, to go on with another configuration; read after every score.
     pub hand_over: Option<&'a HandOver>,
 }
 

@@ -381,9 +381,9 @@ mod tests {
 
     fn check<R: Rows>(rows: R, count: usize, weights: &[f64], expected: &Results, about: &str) {
         let all = || All { rows, count, weights };
-        let ways =
+        let kernels =
             [("fused", all().run::<true>()), ("plain", all().run::<false>()), ("fastest", fastest(all()))];
-        for (way, found) in ways {
+        for (kernel, found) in kernels {
             let pairs = [
                 (&found.products, &expected.products),
                 (&found.norms, &expected.norms),
@@ -393,7 +393,10 @@ mod tests {
                 assert_eq!(found.len(), expected.len());
                 for (found, expected) in found.iter().zip(expected) {
                     let off = (found - expected).abs();
-                    assert!(off <= 1e-12 * (1.0 + expected.abs()), "{about}, {way}: {found}, not {expected}");
+                    assert!(
+                        off <= 1e-12 * (1.0 + expected.abs()),
+                        "{about}, {kernel}: {found}, not {expected}"
+                    );
                 }
             }
         }

@@ -10,8 +10,8 @@ mod elementary;
 mod engines;
 mod error;
 mod footprint;
+mod gap_estimate;
 mod hessian;
-mod itinerary;
 mod job;
 #[doc(hidden)]
 pub mod kernels;
@@ -20,7 +20,6 @@ mod local;
 pub mod loss;
 mod meter;
 mod model;
-mod outlook;
 mod predict;
 mod problem;
 mod profile;
@@ -37,6 +36,7 @@ mod suggest;
 mod trace;
 mod transport;
 mod units;
+mod visit_order;
 mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
@@ -48,8 +48,6 @@ pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
 pub use cost::{Phase, Share};
 pub use drive::drive;
-#[doc(hidden)]
-pub use engines::Meeting;
 pub use engines::{
     Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
     calibrate, calibrate_among_others, engines,
@@ -59,11 +57,10 @@ pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
 pub use loss::{LOSSES, Loss};
-pub use meter::Meter;
 pub use model::Model;
 pub use predict::predict;
 pub use problem::Problem;
-pub use profile::{DataProfile, PROFILED_ROWS};
+pub use profile::DataProfile;
 pub use quality::Quality;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;

@@ -6,7 +6,8 @@ use hemingway_data::{Dataset, Fingerprint, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{BLOCK, Shape, Tally, with_loss};
-use crate::{Meter, Problem, Work};
+use crate::meter::Meter;
+use crate::{Problem, Work};
 
 /// The rows of one worker. Rows are numbered from 0 here; `first_row` is the global number of the first.
 pub struct Local<'a> {
@@ -104,7 +105,7 @@ impl<'a> Local<'a> {
         self.work += self.meter.losses(rows);
     }
 
-    /// Adds to the meter: `rows` rows were looked at in a plain pass.
+    /// Adds to the meter: `rows` rows were visited in a plain pass.
     fn meter_rows(&mut self, rows: usize) {
         self.work += self.meter.rows(rows as f64);
     }

@@ -32,7 +32,7 @@ impl Meter {
         values * self.value
     }
 
-    /// So many rows are looked at in a plain pass.
+    /// So many rows are visited in a plain pass.
     pub fn rows(&self, rows: f64) -> Work {
         Work::flops(ROW_FLOPS * rows)
     }
@@ -52,7 +52,7 @@ impl Meter {
 const NEAR_WEIGHTS: f64 = 4096.0;
 /// and each doubling of their number makes a value cost this share more.
 const FAR_WEIGHTS: f64 = 0.28;
-/// What looking at one row costs in a plain pass, in operations on sparse data in cache,
+/// What visiting one row costs in a plain pass, in operations on sparse data in cache,
 const ROW_FLOPS: f64 = 30.0;
 /// and when a step is taken in between, which waits for itself.
 const VISIT_FLOPS: f64 = 80.0;

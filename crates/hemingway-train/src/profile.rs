@@ -8,15 +8,16 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use crate::local::dot;
-use crate::{Loss, Meter, Phase, Rng};
+use crate::meter::Meter;
+use crate::{Loss, Phase, Rng};
 
-/// So many rows are looked at, a random one in each of as many equal parts of the data.
-pub const PROFILED_ROWS: usize = 128;
+/// So many rows are sampled, a random one in each of as many equal parts of the data.
+const PROFILED_ROWS: usize = 128;
 /// Lanczos steps: what is then not known of the largest eigenvalue is less than what the sample leaves open.
 const STEPS: usize = 3;
 /// An eigenvalue has been found once its residual is this share of it.
 const FOUND: f64 = 0.05;
-/// Numbers that are summed before the spectrum is looked at.
+/// Numbers that are summed before the spectrum is computed.
 const FIRST_SUMS: usize = 5;
 /// From this density on data is stored as dense rows.
 const DENSE_FROM: f64 = 0.4;
@@ -39,12 +40,12 @@ pub struct DataProfile {
 }
 
 impl DataProfile {
-    /// Looks at some rows of data that is in memory as a whole.
+    /// Samples rows of data that is in memory as a whole.
     pub fn of(data: &Dataset) -> DataProfile {
         DataProfile::of_part(data, 0, data.matrix.rows(), &mut |_| ())
     }
 
-    /// Looks at this worker's share of the rows that one worker with all rows would look at; `sum` adds up over workers.
+    /// Samples this worker's share of the rows that one worker with all rows would sample; `sum` adds up over workers.
     pub fn of_part(
         data: &Dataset,
         first_row: usize,
@@ -63,15 +64,15 @@ impl DataProfile {
         }
         sum(&mut sums);
         let [nonzeros, count, norms, values, squared_values] = sums;
-        let looked = count.max(1.0);
+        let sampled = count.max(1.0);
         let features = data.matrix.columns();
         DataProfile {
             rows: total_rows,
             features,
             nonzeros: nonzeros as usize,
-            mean_squared_norm: norms / looked,
-            unevenness: if values > 0.0 { looked * squared_values / (values * values) } else { 1.0 },
-            spectrum: spectrum(&rows, features, looked, norms / looked, sum),
+            mean_squared_norm: norms / sampled,
+            unevenness: if values > 0.0 { sampled * squared_values / (values * values) } else { 1.0 },
+            spectrum: spectrum(&rows, features, sampled, norms / sampled, sum),
         }
     }
 
@@ -119,7 +120,7 @@ impl DataProfile {
     }
 }
 
-/// The rows of one worker that are looked at.
+/// The rows of one worker that are sampled.
 struct Sample<'a> {
     matrix: &'a Matrix,
     rows: Vec<usize>,
@@ -179,11 +180,11 @@ impl Sample<'_> {
 fn spectrum(
     rows: &Sample,
     features: usize,
-    looked: f64,
+    sampled: f64,
     trace: f64,
     sum: &mut dyn FnMut(&mut [f64]),
 ) -> Vec<(f64, f64)> {
-    let (diagonal, beside, rest) = lanczos(rows, features, looked, sum);
+    let (diagonal, beside, rest) = lanczos(rows, features, sampled, sum);
     let mut ritz = eigenvalues(&diagonal, &beside);
     ritz.retain(|ritz| ritz.value > f64::EPSILON * trace);
     ritz.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -204,7 +205,7 @@ fn spectrum(
 fn lanczos(
     rows: &Sample,
     features: usize,
-    looked: f64,
+    sampled: f64,
     sum: &mut dyn FnMut(&mut [f64]),
 ) -> (Vec<f64>, Vec<f64>, f64) {
     let mut rng = Rng::seed_from_u64(1);
@@ -215,7 +216,7 @@ fn lanczos(
         next.iter_mut().for_each(|value| *value /= length);
         let mut product = rows.multiply(&next);
         sum(&mut product);
-        product.iter_mut().for_each(|value| *value /= looked);
+        product.iter_mut().for_each(|value| *value /= sampled);
         basis.push(next);
         let at = basis.len() - 1;
         diagonal.push(dot(&basis[at], &product));
@@ -264,17 +265,13 @@ fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Vec<Ritz> {
             let t = if theta == 0.0 { 1.0 } else { t };
             let c = 1.0 / (t * t + 1.0).sqrt();
             let s = t * c;
-            for k in 0..n {
-                let (kp, kq) = (a[k][p], a[k][q]);
-                (a[k][p], a[k][q]) = (c * kp - s * kq, s * kp + c * kq);
+            let turn = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
+            for row in a.iter_mut().chain(&mut vectors) {
+                (row[p], row[q]) = turn(row[p], row[q]);
             }
-            for k in 0..n {
-                let (pk, qk) = (a[p][k], a[q][k]);
-                (a[p][k], a[q][k]) = (c * pk - s * qk, s * pk + c * qk);
-            }
-            for vector in &mut vectors {
-                let (vp, vq) = (vector[p], vector[q]);
-                (vector[p], vector[q]) = (c * vp - s * vq, s * vp + c * vq);
+            let (above, below) = a.split_at_mut(q);
+            for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                (*x, *y) = turn(*x, *y);
             }
         }
     }
@@ -312,7 +309,7 @@ mod tests {
 
     #[test]
     fn data_that_repeats_itself_is_not_mistaken_for_a_part_of_it() {
-        // Every fourth row is large; looking at every fourth row would see only those, or none.
+        // Every fourth row is large; sampling every fourth row would find only those, or none.
         let data = dense(1024, 1, |row, _| if row % 4 == 0 { 2.0 } else { 0.0 });
         let norm = DataProfile::of(&data).mean_squared_norm;
         assert!((0.6..1.6).contains(&norm), "{norm} for 1");

@@ -7,7 +7,7 @@
 //! who write an engine of their own.
 //!
 //! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
-//! loads the data, tells what it is like, and then waits for stages as commands.
+//! loads the data, sends its profile, and then waits for stages as commands.
 
 use hemingway_data::{Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
 use serde::{Deserialize, Serialize};
@@ -235,7 +235,7 @@ pub enum Doing {
     Computing,
     /// In the middle of a communication: for the others, or for the network.
     Waiting,
-    /// Not part of the present stage, or waiting to be told the next.
+    /// Not part of the present stage, or waiting for the next.
     Resting,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct RoundLengths {
 const REMEMBERED: usize = 5;
 /// With fewer rounds than this, none can be called unusual.
 const ENOUGH: usize = 3;
-/// A round this many times as long as the one in the middle is unusual: the machine was busy or stood still. Methods that
+/// A round this many times as long as the median is unusual: the machine was busy or stood still. Methods that
 /// search along a line make some rounds two or three times as long as others; half of this would call these unusual and
 /// miss deadlines, twice as much would let short stops of the machine end a run.
 const UNUSUAL: f64 = 4.0;
@@ -20,7 +20,7 @@ const PRUDENCE: f64 = 1.1;
 
 impl RoundLengths {
     /// A round took so long.
-    pub(crate) fn see(&mut self, seconds: f64) {
+    pub(crate) fn observe(&mut self, seconds: f64) {
         self.last.rotate_right(1);
         self.last[0] = seconds;
         self.known = (self.known + 1).min(REMEMBERED);
@@ -47,9 +47,9 @@ mod tests {
     use super::*;
 
     fn next(lengths: &[f64]) -> f64 {
-        let mut seen = RoundLengths::default();
-        lengths.iter().for_each(|seconds| seen.see(*seconds));
-        seen.next() / PRUDENCE
+        let mut rounds = RoundLengths::default();
+        lengths.iter().for_each(|seconds| rounds.observe(*seconds));
+        rounds.next() / PRUDENCE
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Schedule {
     last_round: u64,
     /// How far objective and gap were above their estimates at the last score.
     above: Above,
-    /// Whether the estimate promised the goal when the last round was looked at, and how often that led to a score.
+    /// Whether the estimate promised the goal when the last round ended, and how often that led to a score.
     promised: bool,
     promises: i32,
 }
@@ -131,7 +131,7 @@ impl Schedule {
 const GENEROUS: f64 = 0.5;
 /// Estimates further off than this share of the objective say nothing about later ones.
 const VAGUE: f64 = 0.05;
-/// After a score that an estimate promised too much for, it is believed again after this much more work.
+/// After a score that an estimate promised too much for, it is trusted again after this much more work.
 const RETRY_GROWTH: f64 = 1.2;
 /// Two scores are at least this factor of rounds apart.
 const RETRY_ROUNDS: f64 = 1.12;

@@ -3,9 +3,9 @@
 //! A pass visits rows in random order and sets each dual to its best value given all others of this worker. The
 //! other workers are accounted for by σ' in u = w + σ'Δw. On one worker this is plain SDCA.
 //!
-//! Three things make it fast. Settled rows are skipped (module `itinerary`). Curvatures are computed at the first
+//! Three things make it fast. Settled rows are skipped (module `visit_order`). Curvatures are computed at the first
 //! visit, when the row is in cache anyway. And each visit leaves behind what it saw, which adds up to a free estimate
-//! of objective and gap (module `outlook`).
+//! of objective and gap (module `gap_estimate`).
 //!
 //! On losses with corners the weights jump around the optimum from round to round; their average over recent rounds
 //! does not, and is what the solver proposes.
@@ -15,12 +15,12 @@
 
 use std::ops::Range;
 
-use crate::itinerary::{Itinerary, Pace, Settled};
+use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::penalty;
 use crate::loss::{Shape, Tally, with_loss};
-use crate::outlook::Outlook;
 use crate::recent::Recent;
+use crate::visit_order::{Pace, Settled, VisitOrder};
 use crate::{Error, Estimate, Worker};
 
 /// How the workers' changes become one.
@@ -38,13 +38,13 @@ pub struct Sdca {
     coordinates: Vec<Coordinate>,
     /// w(α), the same on every worker between rounds.
     weights: Vec<f64>,
-    itinerary: Itinerary,
+    visit_order: VisitOrder,
     /// Penalty of the bias around its centre (μ), where there is a bias.
     bias_penalty: Option<f64>,
     /// Rounds done, and the average of their weights where the loss has corners.
     recent: Recent,
     cornered: bool,
-    outlook: Outlook,
+    gap_estimate: GapEstimate,
 }
 
 /// All that a visit needs of a row, in one place.
@@ -74,23 +74,33 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        let itinerary = Itinerary::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
+        let visit_order =
+            VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
         let cornered = worker.local.problem.loss.smoothness().is_none();
-        let outlook = Outlook::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
+        let gap_estimate = GapEstimate::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
         let recent = Recent::new(&weights);
-        Ok(Sdca { aggregation, coordinates, weights, itinerary, bias_penalty, recent, cornered, outlook })
+        Ok(Sdca {
+            aggregation,
+            coordinates,
+            weights,
+            visit_order,
+            bias_penalty,
+            recent,
+            cornered,
+            gap_estimate,
+        })
     }
 
     /// One round: `steps` local visits, then one sum over the workers.
     pub fn round(&mut self, worker: &mut Worker, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
-        let seen = self.visit(worker, self.recent.rounds, steps);
-        let scope = self.itinerary.order.len() as f64 / seen.visits.max(1.0);
-        let Settled { loss, gap } = self.itinerary.settled;
-        let mut sums = [seen.loss * scope.max(1.0) + loss, seen.gap * scope.max(1.0) + gap, 0.0, 0.0];
+        let visited = self.visit(worker, self.recent.rounds, steps);
+        let scope = self.visit_order.order.len() as f64 / visited.visits.max(1.0);
+        let Settled { loss, gap } = self.visit_order.settled;
+        let mut sums = [visited.loss * scope.max(1.0) + loss, visited.gap * scope.max(1.0) + gap, 0.0, 0.0];
         match before {
-            Some(before) => self.aggregate(worker, before, seen.conjugate, &mut sums)?,
-            None => self.add_duals(seen.conjugate, 1.0, &mut sums),
+            Some(before) => self.aggregate(worker, before, visited.conjugate, &mut sums)?,
+            None => self.add_duals(visited.conjugate, 1.0, &mut sums),
         }
         let [loss, gap, conjugate, duals] = sums;
         self.move_centre(worker, duals);
@@ -100,10 +110,10 @@ impl Sdca {
         let n = local.total_rows as f64;
         if self.cornered {
             let primal = loss / n + penalty(&self.recent.average);
-            self.outlook.see_average(primal, -conjugate / n - penalty(&self.weights));
+            self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
         } else {
-            // With several workers the duals lag behind the weights, and the gap seen on the way says little.
-            self.outlook.see_on_the_way(worker.size() == 1, loss / n + penalty(&self.weights), gap / n);
+            // With several workers the duals lag behind the weights, and the gap at visits says little.
+            self.gap_estimate.observe_visits(worker.size() == 1, loss / n + penalty(&self.weights), gap / n);
         }
         Ok(())
     }
@@ -119,8 +129,8 @@ impl Sdca {
     /// Σ φ*(−α), kept up to date by what changed, and Σ α.
     fn add_duals(&mut self, conjugate_change: f64, gamma: f64, sums: &mut [f64; 4]) {
         // On the hinge φ* is linear, so averaged duals have the averaged conjugate.
-        self.outlook.conjugate += gamma * conjugate_change;
-        sums[2] = self.outlook.conjugate;
+        self.gap_estimate.conjugate += gamma * conjugate_change;
+        sums[2] = self.gap_estimate.conjugate;
         sums[3] = self.sum_of_duals();
     }
 
@@ -170,26 +180,26 @@ impl Sdca {
     }
 
     /// Visits rows until `steps` are used up. Settled rows cost nothing but count as visited.
-    fn visit(&mut self, worker: &mut Worker, round: u64, steps: usize) -> Seen {
+    fn visit(&mut self, worker: &mut Worker, round: u64, steps: usize) -> VisitSums {
         let mut rng = worker.rng(round);
-        let mut seen = Seen::default();
+        let mut visited = VisitSums::default();
         let mut left = steps as f64;
         while left >= 1.0 {
-            self.itinerary.begin_pass_if_due(&mut rng);
-            let Itinerary { rows, order, position, .. } = &self.itinerary;
+            self.visit_order.begin_pass_if_due(&mut rng);
+            let VisitOrder { rows, order, position, .. } = &self.visit_order;
             let per_visit = *rows as f64 / order.len() as f64;
             let until = position + (left / per_visit).ceil() as usize;
             let range = *position..until.min(order.len());
             let part = self.visit_stretch(worker, range);
             left -= part.visits * per_visit;
-            seen.add(&part);
+            visited.add(&part);
         }
-        worker.local.meter(seen.values);
-        worker.local.meter_visits(seen.visits);
-        seen
+        worker.local.meter(visited.values);
+        worker.local.meter_visits(visited.visits);
+        visited
     }
 
-    fn visit_stretch(&mut self, worker: &Worker, range: Range<usize>) -> Seen {
+    fn visit_stretch(&mut self, worker: &Worker, range: Range<usize>) -> VisitSums {
         let (matrix, rows_range) = worker.local.matrix();
         let sigma = self.aggregation.sigma(worker.size());
         let n = worker.local.total_rows as f64;
@@ -220,9 +230,9 @@ impl Sdca {
         self.coordinates.iter().map(|coordinate| coordinate.dual).collect()
     }
 
-    /// What the last round saw on the way.
+    /// What the visits of the last round showed.
     pub fn estimate(&self) -> Option<Estimate> {
-        self.outlook.estimate
+        self.gap_estimate.estimate
     }
 
     /// Duals and weights, when nothing else is wanted any more.
@@ -233,23 +243,24 @@ impl Sdca {
     /// State besides duals and weights.
     pub fn save(&self) -> Vec<f64> {
         let mut saved = self.recent.save();
-        saved.extend(self.outlook.save());
+        saved.extend(self.gap_estimate.save());
         saved.extend(self.coordinates.iter().map(|coordinate| f64::from(coordinate.average)));
-        saved.extend(self.itinerary.save());
+        saved.extend(self.visit_order.save());
         saved
     }
 
     /// Takes up the state that [`save`](Sdca::save) wrote.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
         let rest = self.recent.restore(saved)?;
-        let (outlook, rest) = rest.split_at_checked(Outlook::SAVED).ok_or_else(Error::damaged_worker)?;
-        self.outlook = Outlook::restore(outlook);
+        let (gap_estimate, rest) =
+            rest.split_at_checked(GapEstimate::SAVED).ok_or_else(Error::damaged_worker)?;
+        self.gap_estimate = GapEstimate::restore(gap_estimate);
         let rows = self.coordinates.len();
         let (averages, rest) = rest.split_at_checked(rows).ok_or_else(Error::damaged_worker)?;
         for (coordinate, average) in self.coordinates.iter_mut().zip(averages) {
             coordinate.average = *average as f32;
         }
-        self.itinerary = Itinerary::restore(rows, self.itinerary.pace, rest)?;
+        self.visit_order = VisitOrder::restore(rows, self.visit_order.pace, rest)?;
         Ok(())
     }
 }
@@ -260,9 +271,9 @@ struct Before {
     duals: Vec<f64>,
 }
 
-/// What visits saw on the way, each row as it was then.
+/// What visits showed, each row as it was then.
 #[derive(Default)]
-struct Seen {
+struct VisitSums {
     loss: f64,
     gap: f64,
     /// Change of Σ φ*(−α).
@@ -272,8 +283,8 @@ struct Seen {
     values: f64,
 }
 
-impl Seen {
-    fn add(&mut self, other: &Seen) {
+impl VisitSums {
+    fn add(&mut self, other: &VisitSums) {
         self.loss += other.loss;
         self.gap += other.gap;
         self.conjugate += other.conjugate;
@@ -332,16 +343,17 @@ const MOST_CURVATURE: f64 = 1e300;
 const LOOK_AHEAD: usize = 3;
 
 impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
-    type Output = Seen;
+    type Output = VisitSums;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Seen {
+    fn run<const FMA: bool>(self) -> VisitSums {
         let Stretch { rows, loss, first, scale, bias_scale, share, range, sdca } = self;
-        let Sdca { coordinates, weights, itinerary, .. } = sdca;
-        let Itinerary { order, position, kept, calm, dull, violation, visits, newly_settled, .. } = itinerary;
+        let Sdca { coordinates, weights, visit_order, .. } = sdca;
+        let VisitOrder { order, position, kept, calm, dull, violation, visits, newly_settled, .. } =
+            visit_order;
         let features = weights.len() - usize::from(BIAS);
         let (weights, bias) = weights.split_at_mut(features);
-        let mut seen = Seen::default();
+        let mut visited = VisitSums::default();
         let mut tally = Tally::default();
         let mut averages = 0.0;
         for at in range {
@@ -368,9 +380,9 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 averages += loss.value(f64::from(coordinate.average), target);
             }
             let length = rows.length(first + row) as f64;
-            seen.gap += visit.gap;
-            seen.visits += 1.0;
-            seen.values += length;
+            visited.gap += visit.gap;
+            visited.visits += 1.0;
+            visited.values += length;
             *violation += visit.violation;
             if visit.pressed > *calm || visit.violation < *dull {
                 let at = if S::CORNERED { f64::from(coordinate.average) } else { prediction };
@@ -384,18 +396,18 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
                 if S::CORNERED {
-                    seen.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
+                    visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
                 }
                 rows.add::<FMA>(first + row, scale * change, weights);
                 if BIAS {
                     bias[0] += bias_scale * change;
                 }
-                seen.values += length;
+                visited.values += length;
             }
         }
-        *position += seen.visits as usize;
-        *visits += seen.visits;
-        seen.loss = if S::CORNERED { averages } else { tally.total() };
-        seen
+        *position += visited.visits as usize;
+        *visits += visited.visits;
+        visited.loss = if S::CORNERED { averages } else { tally.total() };
+        visited
     }
 }

@@ -39,7 +39,7 @@ pub enum Stop {
     Diverged,
     /// The user interrupted.
     Interrupted,
-    /// It was asked to, so that the rest can be done another way.
+    /// It was asked to hand over to another configuration.
     HandedOver,
 }
 
@@ -91,7 +91,7 @@ impl Stop {
         }
     }
 
-    /// Whether another way can take over from here: this one was left for it, or leads nowhere.
+    /// Whether another configuration can take over from here: this one was left for it, or makes no progress.
     pub fn hands_over(self) -> bool {
         matches!(self, Stop::HandedOver | Stop::NoProgress | Stop::Diverged)
     }

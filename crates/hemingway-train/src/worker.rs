@@ -38,11 +38,6 @@ impl<'a> Worker<'a> {
         stream(self.seed, self.rank() as u64, round)
     }
 
-    /// Randomness that is the same on every worker.
-    pub fn shared_rng(&self, round: u64) -> Rng {
-        stream(self.seed, u64::MAX, round)
-    }
-
     /// Training time so far, with everything metered charged.
     pub fn now(&mut self) -> Seconds {
         self.settle();

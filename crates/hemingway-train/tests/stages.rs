@@ -1,4 +1,4 @@
-//! A run that goes on another way keeps what it has reached.
+//! A run that goes on with another configuration keeps what it has reached.
 
 mod trial;
 
@@ -8,7 +8,7 @@ use hemingway_train::{
 };
 use trial::{Recipe, Trial, simulated};
 
-/// Rounds of the first way.
+/// Rounds of the first stage.
 const FIRST: u64 = 4;
 
 fn trial(algorithm: &'static str, loss: Loss, workers: usize) -> Trial {
@@ -56,7 +56,7 @@ fn stage(trial: &Trial, engine: &dyn Engine, from: Option<&Checkpoint>, rounds: 
 }
 
 /// Hands over and goes on; returns both stages.
-fn relay(before: &Trial, after: &Trial, engine: &dyn Engine) -> Option<(Stage, Stage)> {
+fn two_stages(before: &Trial, after: &Trial, engine: &dyn Engine) -> Option<(Stage, Stage)> {
     let first = stage(before, engine, None, Some(FIRST));
     if first.run.stop != Stop::HandedOver {
         return None; // It was done, or stuck, before.
@@ -70,15 +70,15 @@ fn relay(before: &Trial, after: &Trial, engine: &dyn Engine) -> Option<(Stage, S
 
 #[test]
 fn what_was_reached_and_proved_is_kept_whoever_takes_over() {
-    let mut relays = 0;
+    let mut hand_overs = 0;
     for engine in [&simulated() as &dyn Engine, &Threads] {
         for loss in [Loss::Hinge, Loss::Logistic] {
             for from in catalogue() {
                 for to in catalogue() {
                     let about = format!("{} to {} on {loss}, {}", from.name, to.name, engine.name());
                     let (before, after) = (trial(from.name, loss, 3), trial(to.name, loss, 2));
-                    let Some((first, second)) = relay(&before, &after, engine) else { continue };
-                    relays += 1;
+                    let Some((first, second)) = two_stages(&before, &after, engine) else { continue };
+                    hand_overs += 1;
                     let (reached, next) = (first.points.last().unwrap(), &second.points[0]);
                     assert_eq!(next.round, reached.round + 1, "{about}");
                     assert!(next.primal <= reached.primal && next.dual >= reached.dual, "{about}");
@@ -89,7 +89,7 @@ fn what_was_reached_and_proved_is_kept_whoever_takes_over() {
             }
         }
     }
-    assert!(relays > 100, "only {relays} runs were handed over");
+    assert!(hand_overs > 100, "only {hand_overs} runs were handed over");
 }
 
 #[test]
@@ -129,7 +129,8 @@ fn a_run_that_gets_stuck_hands_over_by_itself() {
 fn telling_many_workers_where_to_begin_takes_time() {
     let before = trial("cocoa", Loss::Logistic, 1);
     let seconds = |workers: usize| {
-        let (first, second) = relay(&before, &trial("cocoa", Loss::Logistic, workers), &simulated()).unwrap();
+        let (first, second) =
+            two_stages(&before, &trial("cocoa", Loss::Logistic, workers), &simulated()).unwrap();
         second.points[0].seconds.0 - first.last.unwrap().seconds.0
     };
     let cold = |workers: usize| {

@@ -47,7 +47,7 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
     let mut warnings: Vec<String> = setup.full_cores(choice.workers).into_iter().collect();
     let all = || names.iter().zip(&profiles);
     warnings.extend(all().find(|(name, _)| **name == PASS).and_then(|(_, profile)| too_short(profile)));
-    warnings.extend(all().filter_map(|(name, profile)| cluster.learn(name, profile)));
+    warnings.extend(all().filter_map(|(name, profile)| cluster.correct(name, profile)));
     Ok(Calibration { cluster, warnings })
 }
 

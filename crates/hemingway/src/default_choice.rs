@@ -67,7 +67,7 @@ impl Choice {
         Configuration { algorithm, workers, passes }
     }
 
-    /// The present configuration as ranks are told it.
+    /// The present configuration, as a command to ranks.
     pub(crate) fn stage(&self, stop: StopRules) -> Stage {
         let (algorithm, parameters, workers) = (self.algorithm.clone(), self.parameters, self.workers);
         Stage { algorithm, parameters, workers, stop }

@@ -1,4 +1,4 @@
-//! Experiments that are chosen one after the other, each for what it would teach, until a budget is used.
+//! Experiments that are chosen one after the other, each for how much it narrows predictions, until a budget is used.
 //!
 //! What is chosen depends on nothing but the runs before it, so the same command makes the same choices again and finds
 //! its runs in the store: it goes on where it was interrupted.
@@ -9,7 +9,7 @@ use hemingway_train::{Point, Seconds, Stop};
 use crate::experience::observation;
 use crate::{Error, Experiment, MeasureRequest, MeasureWatch, Measured, Place, Store, TrainRequest, measure};
 
-/// No more runs than this for one algorithm: by then there is nothing left to learn.
+/// No more runs than this for one algorithm: by then there is nothing left to find out.
 const MOST: usize = 64;
 
 /// What may be run, and for how long in all.
@@ -29,7 +29,7 @@ pub struct DesignRequest {
     pub budget: Seconds,
 }
 
-/// Makes the runs that teach most within the budget, and returns them with what became of each.
+/// Makes the runs that narrow predictions most within the budget, and returns them with what became of each.
 pub fn measure_within(
     request: &DesignRequest,
     place: &Place,
@@ -121,11 +121,11 @@ fn observations(store: &Store, run: &str) -> Result<Vec<Observation>, Error> {
     let run = store.run(run)?;
     let proved = |error: f64| error.is_finite() && error > 0.0;
     let points = store.points(&run)?.into_iter().filter(|point| point.round > 0);
-    let seen = |point: Point| {
-        let seen = observation(&run, &point, point.certified_error);
-        Observation { value: seen.value.filter(|error| proved(*error)), ..seen }
+    let observed = |point: Point| {
+        let observed = observation(&run, &point, point.certified_error);
+        Observation { value: observed.value.filter(|error| proved(*error)), ..observed }
     };
-    Ok(points.map(seen).collect())
+    Ok(points.map(observed).collect())
 }
 
 fn is_interrupted(outcome: &Measured) -> bool {

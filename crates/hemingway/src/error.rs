@@ -98,7 +98,7 @@ pub enum Error {
         store: PathBuf,
     },
     /// A study that says nothing about this job.
-    #[error("study {study} cannot be learnt from: {problem}")]
+    #[error("study {study} cannot serve as history: {problem}")]
     Unrelated {
         /// The study.
         study: String,

@@ -85,7 +85,7 @@ fn as_begun(mut run: StoredRun, points: &mut Vec<Point>) -> StoredRun {
     run
 }
 
-/// Whether a point can be learnt from: a round that diverged cannot.
+/// Whether a point can be used: a round that diverged cannot.
 fn is_sound(point: &Point) -> bool {
     point.primal.is_finite() && point.seconds.0.is_finite() && point.round > 0
 }

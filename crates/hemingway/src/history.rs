@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::adaptive::error_of;
 use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun, TrainRequest};
 
-/// As many of the latest runs with the same loss and penalty are looked through.
+/// As many of the latest runs with the same loss and penalty are read.
 const LATEST: usize = 20;
 /// Data of another name is alike if rows and values differ by at most this factor.
 const ALIKE: f64 = 1.25;
@@ -39,7 +39,7 @@ pub struct Reused {
 }
 
 impl History {
-    /// Looks through the latest runs.
+    /// Reads the latest runs.
     pub(crate) fn of(
         store: Option<&Store>,
         request: &TrainRequest,

@@ -323,7 +323,7 @@ impl PlanInputs<'_> {
         }
     }
 
-    /// The machines as the planner sees them: those of the cluster file, or this one.
+    /// The machines for the planner: those of the cluster file, or this one.
     fn machines(&self) -> Result<Cluster, Error> {
         if let Some(cluster) = &self.choice.cluster {
             return Ok(cluster.clone());

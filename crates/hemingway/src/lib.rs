@@ -68,7 +68,7 @@ pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
 pub use explain::{ExplainRequest, explain};
-pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
+pub use fit::{Ahead, Fitted, Forecast, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;

@@ -1,4 +1,4 @@
-//! Experiments: short runs with chosen algorithms, workers and shares of the data, made to learn from.
+//! Experiments: short runs with chosen algorithms, workers and shares of the data, made to fit models to.
 //!
 //! An experiment is a run like any other and lies in the store like any other. So an experiment that the store has
 //! already, on data that has not changed since, is not made again, one that was cut off goes on where it was, and a second call of the same command

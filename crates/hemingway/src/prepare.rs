@@ -46,7 +46,7 @@ impl Ready {
 }
 
 /// Who has the data and trains on it.
-pub(crate) enum Means {
+pub(crate) enum Trainer {
     /// This process.
     Here {
         /// How its workers are arranged.
@@ -63,16 +63,16 @@ pub(crate) enum Means {
     },
 }
 
-impl Means {
+impl Trainer {
     /// What the problem is like, and how long it took to find out; nothing if nobody did.
     pub(crate) fn profile(&self, ready: &Ready) -> Option<(Profile, f64)> {
         match self {
-            Means::Here { data, .. } => {
+            Trainer::Here { data, .. } => {
                 let begun = Instant::now();
                 let profile = profile_of(data, &ready.problem);
                 Some((profile, begun.elapsed().as_secs_f64()))
             }
-            Means::Ranks { started, .. } => {
+            Trainer::Ranks { started, .. } => {
                 let profile = Profile::new(started.loaded.profile.clone()?, &ready.problem);
                 Some((profile, started.loaded.profile_seconds))
             }
@@ -81,15 +81,15 @@ impl Means {
 
     /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
     pub(crate) fn workers(&self) -> Option<Vec<usize>> {
-        let Means::Ranks { setup, .. } = self else { return None };
+        let Trainer::Ranks { setup, .. } = self else { return None };
         let most = setup.ranks();
         let powers = std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m < most);
         Some(powers.chain([most]).collect())
     }
 
     /// What reading the data took, and on how many workers, where every number of workers has to read it.
-    pub(crate) fn read(&self) -> Option<(f64, usize)> {
-        let Means::Ranks { started, .. } = self else { return None };
+    pub(crate) fn reading(&self) -> Option<(f64, usize)> {
+        let Trainer::Ranks { started, .. } = self else { return None };
         Some((started.loaded.load_seconds + started.loaded.transform_seconds, started.loaded_on))
     }
 }
@@ -100,7 +100,7 @@ pub(crate) fn prepare(
     request: &TrainRequest,
     choice: &Choice,
     from: Option<&Checkpoint>,
-) -> Result<(Ready, Means), Error> {
+) -> Result<(Ready, Trainer), Error> {
     request.check_stop()?;
     request.check_fraction(&choice.engine)?;
     request.check_labels()?;
@@ -131,7 +131,11 @@ pub(crate) fn source_fingerprint(request: &TrainRequest) -> Result<Fingerprint, 
     Ok(load(&request.data.spec, &train_options(request)?)?.fingerprint)
 }
 
-fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Means), Error> {
+fn read_it_here(
+    request: &TrainRequest,
+    choice: &Choice,
+    problem: Problem,
+) -> Result<(Ready, Trainer), Error> {
     let engine = engine(choice)?;
     let begin = Instant::now();
     let limit = limit(request);
@@ -159,7 +163,7 @@ fn read_it_here(request: &TrainRequest, choice: &Choice, problem: Problem) -> Re
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
     let features = data.features.clone();
     let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
-    Ok((ready, Means::Here { engine, data: Box::new(data) }))
+    Ok((ready, Trainer::Here { engine, data: Box::new(data) }))
 }
 
 /// Each rank reads its own share. Test data is read here, where the model will be.
@@ -168,7 +172,7 @@ fn have_it_read(
     choice: &Choice,
     from: Option<&Checkpoint>,
     problem: Problem,
-) -> Result<(Ready, Means), Error> {
+) -> Result<(Ready, Trainer), Error> {
     let setup = set_up_ranks(request, choice)?;
     let ranks = setup.start(from, None)?;
     let loaded = ranks.loaded.clone();
@@ -200,7 +204,7 @@ fn have_it_read(
         load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
         transform_seconds: loaded.transform_seconds,
     };
-    Ok((ready, Means::Ranks { started: Box::new(ranks), setup: Box::new(setup) }))
+    Ok((ready, Trainer::Ranks { started: Box::new(ranks), setup: Box::new(setup) }))
 }
 
 /// Ranks that will read the data of a request.

@@ -46,7 +46,7 @@ impl Room {
     ) -> Option<(u64, String)> {
         let footprint = self.footprint(choice, data, problem);
         let fits = footprint.fits(self.data, &self.limit);
-        (!fits).then(|| (footprint.bytes(), footprint.told(&who(choice), self.data, &self.limit)))
+        (!fits).then(|| (footprint.bytes(), footprint.describe(&who(choice), self.data, &self.limit)))
     }
 
     fn footprint(&self, choice: &Choice, data: &DatasetSummary, problem: &Problem) -> Footprint {

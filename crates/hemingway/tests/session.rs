@@ -365,7 +365,7 @@ fn a_store_that_stays_locked_does_not_cost_the_model() {
     );
 }
 
-/// Without a plan, which may change the way.
+/// Without a plan, which may change the configuration.
 fn fixed(error: f64) -> TrainRequest {
     TrainRequest { algorithm: Some("cocoa".into()), workers: Some(2), ..request(error) }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Ahead, Case, Estimate, Family, Fitted, Outlook, Store, Summary, summarise};
+use hemingway::{Ahead, Case, Estimate, Family, Fitted, Forecast, Store, Summary, summarise};
 use serde_json::{Value, json};
 
 use crate::arguments::Fit;
@@ -52,9 +52,9 @@ fn predictions(models: &[Fitted], queries: Vec<hemingway::Query>, json: bool) ->
 
 /// The way to a goal, or how far a time goes, for every family and number of workers.
 fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> anyhow::Result<()> {
-    let of = |fitted: &Fitted| -> Vec<Outlook> {
+    let of = |fitted: &Fitted| -> Vec<Forecast> {
         let asked = if workers.is_empty() { measured_workers(&fitted.family) } else { workers.to_vec() };
-        asked.into_iter().filter_map(|workers| fitted.outlook(workers, ahead)).collect()
+        asked.into_iter().filter_map(|workers| fitted.forecast(workers, ahead)).collect()
     };
     if json {
         let families: Vec<Value> = models
@@ -65,7 +65,7 @@ fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> a
     }
     for fitted in models {
         output::text(&format!("{}\n", title(&fitted.family)))?;
-        let row = |outlook: Outlook| {
+        let row = |outlook: Forecast| {
             let last = match ahead {
                 Ahead::Goal(_) => written(outlook.seconds.as_ref(), words::duration),
                 Ahead::Within(_) => figure(outlook.value.as_ref()),

@@ -1,6 +1,6 @@
 //! How far predictions that are updated step by step may be from those of the weights.
 //!
-//! Both are sums of products of values and weights, rounded on different ways. Where values are huge and their products
+//! Both are sums of products of values and weights, rounded differently. Where values are huge and their products
 //! cancel out, rounding is larger than the predictions, and an objective computed from the ones says nothing of the other.
 
 use crate::kernels::{Rows, with_rows};

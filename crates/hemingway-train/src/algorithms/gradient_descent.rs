@@ -30,7 +30,7 @@ pub(super) static ENTRY: Entry = Entry {
         if loss.smoothness().is_some() { TakeOver::After { rounds: 0.0 } } else { TakeOver::Never }
     },
     unsuited: suits_all,
-    set_up: set_up,
+    set_up,
     round: |share| vec![Phase::once(share.steps(share.rows, 2.0), share.dimension + 1)],
     build: |given| Box::new(GradientDescent { step_size: given.step_size }),
 };

@@ -44,7 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::After { rounds: 2.0 },
     unsuited: suits_all,
-    set_up: set_up,
+    set_up,
     round: |share| line_search::round(share).into(),
     build: |given| Box::new(Lbfgs { memory: given.memory }),
 };

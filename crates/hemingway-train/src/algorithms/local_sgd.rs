@@ -33,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: sgd::set_up,
-    round: round,
+    round,
     build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }),
 };
 

@@ -36,7 +36,7 @@ pub(super) static ENTRY: Entry = Entry {
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: sgd::set_up,
-    round: round,
+    round,
     build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }),
 };
 

@@ -39,10 +39,10 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: true,
-    takes_over: takes_over,
-    unsuited: unsuited,
-    set_up: set_up,
-    round: round,
+    takes_over,
+    unsuited,
+    set_up,
+    round,
     build: |_| Box::new(Newton),
 };
 

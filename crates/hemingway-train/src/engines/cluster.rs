@@ -326,7 +326,7 @@ fn shown(value: f64) -> String {
 
 impl Jitter {
     /// Pauses of these lengths while so many seconds were computed: as many and as long that the time they take has the
-    /// mean and the variance that was seen, because a few long pauses among many short ones are what others wait for.
+    /// mean and the variance that was measured, because a few long pauses among many short ones are what others wait for.
     pub fn of(pauses: &[f64], computed: f64) -> Jitter {
         let (taken, squares) =
             (pauses.iter().sum::<f64>(), pauses.iter().map(|pause| pause * pause).sum::<f64>());

@@ -54,7 +54,7 @@ impl MeasuredSums {
     }
 
     /// A run in which nearly everything that was added up had one length shows how fast such sums follow one another.
-    fn believe(&mut self, seconds: f64, sums: &[(usize, u64)]) {
+    fn condition_on(&mut self, seconds: f64, sums: &[(usize, u64)]) {
         let numbers = |(length, count): &(usize, u64)| *length as f64 * *count as f64;
         let total: f64 = sums.iter().map(numbers).sum();
         for (length, count) in sums.iter().filter(|sum| numbers(sum) > 0.9 * total) {
@@ -140,12 +140,12 @@ impl Cluster {
         }
     }
 
-    /// Learns from a run on this very cluster how much longer its algorithm computes than its metered work says, and
+    /// Finds from a run on this very cluster how much longer its algorithm computes than its metered work says, and
     /// that sums may follow one another faster than in a row of nothing else. Only computing makes the factor: who waits
     /// for sums, for others or for a core computes nothing. Complains of a factor that cannot be one.
-    pub fn learn(&mut self, algorithm: &str, profile: &Profile) -> Option<String> {
+    pub fn correct(&mut self, algorithm: &str, profile: &Profile) -> Option<String> {
         if let Some(measured) = &mut self.network.measured {
-            measured.believe(profile.compute_seconds + profile.sum_seconds, &profile.sums);
+            measured.condition_on(profile.compute_seconds + profile.sum_seconds, &profile.sums);
         }
         let metered = profile.work.flops / self.here.flops + profile.work.bytes / self.here.bytes;
         let factor = profile.undisturbed_seconds / metered;
@@ -313,17 +313,17 @@ mod tests {
     #[test]
     fn a_run_teaches_how_long_its_algorithm_computes() {
         let mut cluster = slow_machine();
-        assert_eq!(cluster.learn("cocoa", &run_of(7.0)), None);
+        assert_eq!(cluster.correct("cocoa", &run_of(7.0)), None);
         assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75));
-        assert_eq!(cluster.learn("cocoa", &Profile::default()), None);
-        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75), "nothing was seen, nothing is learnt");
+        assert_eq!(cluster.correct("cocoa", &Profile::default()), None);
+        assert_eq!(cluster.algorithms.get("cocoa"), Some(&1.75), "nothing was seen, nothing is corrected");
     }
 
     #[test]
     fn waiting_is_not_computing() {
         let factor = |profile: &Profile| {
             let mut cluster = slow_machine();
-            cluster.learn("cocoa", profile);
+            cluster.correct("cocoa", profile);
             cluster.algorithms["cocoa"]
         };
         let quiet = factor(&run_of(7.0));
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn a_factor_that_cannot_be_one_is_cut_off_and_said() {
         let mut cluster = slow_machine();
-        let said = cluster.learn("cocoa", &run_of(4.0 * 15.2)).unwrap();
+        let said = cluster.correct("cocoa", &run_of(4.0 * 15.2)).unwrap();
         assert!(
             said.contains("cocoa") && said.contains("15.20 times") && said.contains("more rows"),
             "{said}"
@@ -364,11 +364,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_believed() {
+    fn what_was_measured_is_used() {
         let mut sums = measured().measured.unwrap();
-        sums.believe(1.0, &[(1000, 400), (4, 400)]);
+        sums.condition_on(1.0, &[(1000, 400), (4, 400)]);
         assert_eq!(sums.in_a_row, [1e-3, 2.5e-3, 6e-3]);
-        sums.believe(1.0, &[(1000, 1000), (3000, 1000)]);
+        sums.condition_on(1.0, &[(1000, 1000), (3000, 1000)]);
         assert_eq!(sums.in_a_row, [1e-3, 2.5e-3, 6e-3], "two lengths cannot be told apart");
     }
 }

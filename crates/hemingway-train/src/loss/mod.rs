@@ -49,11 +49,6 @@ impl Loss {
         }
     }
 
-    /// Whether targets are classes, ±1.
-    pub fn classifies(self) -> bool {
-        self != Loss::Squared
-    }
-
     /// The largest second derivative of φ in p, where φ has one.
     pub fn smoothness(self) -> Option<f64> {
         match self {
@@ -107,7 +102,7 @@ pub trait Shape: Copy + Send + Sync + 'static {
     fn curvature(self, p: f64, y: f64) -> f64;
     /// φ*(−α).
     fn conjugate(self, alpha: f64, y: f64) -> f64;
-    /// The α that maximises the dual along this row, with q = σ'‖x‖²/(λn), and what was seen of the row before.
+    /// The α that maximises the dual along this row, with q = σ'‖x‖²/(λn), and what is known of the row before.
     fn visit(self, alpha: f64, p: f64, y: f64, q: f64, tally: &mut Tally) -> Visit;
     /// The nearest α at which the conjugate is finite.
     fn feasible(self, alpha: f64, y: f64) -> f64;

@@ -108,8 +108,8 @@ fn logistic_visits_go_most_of_the_way_to_the_highest_dual() {
         let visit = Logistic.visit(row.alpha, row.p, row.y, row.q, &mut Tally::default());
         let (start, new, best) = (row.alpha * row.y, visit.alpha * row.y, logistic_root(&row));
         if (best - start).abs() > 1e-9 {
-            let way = (new - start) / (best - start);
-            assert!((0.5..1.5).contains(&way), "{row:?}: from {start} to {new}, not {best}");
+            let share = (new - start) / (best - start);
+            assert!((0.5..1.5).contains(&share), "{row:?}: from {start} to {new}, not {best}");
         }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) struct Ranks {
     pub loaded: Loaded,
     /// On how many of them it was loaded.
     pub loaded_on: usize,
-    /// Whether they wait to be told each stage.
+    /// Whether they wait for a command for each stage.
     wait: bool,
     speeds: Speeds,
 }
@@ -272,7 +272,7 @@ fn answers(launcher: &Launcher, hosts: &[String], interrupt: &AtomicBool) -> boo
 }
 
 impl Ranks {
-    /// Has a stage trained, and listens until it has ended. Ranks that do not wait to be told have begun already.
+    /// Has a stage trained, and listens until it has ended. Ranks that do not wait for commands have begun already.
     pub(crate) fn stage(
         &mut self,
         stage: Stage,

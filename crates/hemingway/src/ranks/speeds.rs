@@ -8,7 +8,7 @@ use crate::Straggler;
 /// someone else out costs reading the data anew.
 const NOTABLE: f64 = 1.5;
 
-/// What was seen of each rank in the last stage that it took part in.
+/// What was measured of each rank in the last stage that it took part in.
 pub(super) struct Speeds {
     ranks: Vec<Rank>,
     /// How many times as long as the median each takes for the same work; 1 until something is known.

@@ -41,7 +41,7 @@ impl Check {
     }
 }
 
-/// The middle; what is not a number counts as very large.
+/// The median; what is not a number counts as very large.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = f64::INFINITY);
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! All that is computed from the runs, once: models, models that have not seen a run, forecasts, and their errors.
+//! All that is computed from the runs, once: models, models fitted without a run, forecasts, and their errors.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::models::Models;
 use super::trace::Trace;
 use crate::Error;
 
-/// How far the paper looks ahead.
+/// How far ahead the paper predicts.
 pub(crate) const AHEAD: [(Ahead, &str); 4] = [
     (Ahead::Rounds(1), "1 round"),
     (Ahead::Rounds(10), "10 rounds"),
@@ -36,17 +36,17 @@ pub(crate) struct Analysis<'a> {
 /// The errors of all predictions. Each is absent if nothing could be predicted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Errors {
-    /// Rounds to a sub-optimality, on numbers of workers that the model has not seen.
+    /// Rounds to a sub-optimality, on numbers of workers held out of the model.
     pub rounds: Option<Accuracy>,
     /// The same without the fewest and the most workers, where the model has to extrapolate.
     pub rounds_between: Option<Accuracy>,
-    /// Sub-optimality by round, on numbers of workers that the model has not seen.
+    /// Sub-optimality by round, on numbers of workers held out of the model.
     pub suboptimality: Option<Accuracy>,
-    /// Sub-optimality by time, on numbers of workers that neither model has seen.
+    /// Sub-optimality by time, on numbers of workers held out of both models.
     pub suboptimality_in_time: Option<Accuracy>,
-    /// Seconds to a sub-optimality, on numbers of workers that neither model has seen.
+    /// Seconds to a sub-optimality, on numbers of workers held out of both models.
     pub seconds: Option<Accuracy>,
-    /// Seconds per round, on numbers of workers that the model has not seen.
+    /// Seconds per round, on numbers of workers held out of the model.
     pub seconds_per_round: Option<Accuracy>,
     /// Forecasts within a run.
     pub forward: Vec<Forward>,
@@ -90,7 +90,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The errors on some runs of models that have not seen them.
+    /// The errors on some runs of models fitted without them.
     fn unseen(
         &self,
         which: std::ops::Range<usize>,

@@ -1,4 +1,4 @@
-//! What comes next in a run, seen from every round of it: the paper's forward prediction.
+//! What comes next in a run, predicted after every round of it: the paper's forward prediction.
 //!
 //! From the last 50 rounds the logarithm of the sub-optimality is carried forward, some rounds or some seconds. Seconds
 //! become rounds by the system model. Beside it stands persistence: nothing changes.
@@ -11,17 +11,17 @@ use super::trace::{Round, Trace};
 
 /// The paper's window.
 const WINDOW: usize = 50;
-/// Rounds that are seen before the first forecast.
-const SEEN: usize = 4;
+/// Rounds that are observed before the first forecast.
+const FEWEST: usize = 4;
 
-/// How far to look.
+/// How far ahead to predict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Ahead {
     Rounds(u64),
     Seconds(f64),
 }
 
-/// One look ahead.
+/// One prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Forecast {
     /// The round and the moment it is about.
@@ -35,12 +35,12 @@ pub(crate) struct Forecast {
 /// All forecasts of one run.
 pub(crate) fn forecasts(trace: &Trace, models: &Models, ahead: Ahead) -> Vec<Forecast> {
     let speed = models.seconds_per_round(trace.workers).mean;
-    (SEEN..=trace.points.len()).filter_map(|seen| look(trace, seen, ahead, speed)).collect()
+    (FEWEST..=trace.points.len()).filter_map(|observed| predict(trace, observed, ahead, speed)).collect()
 }
 
-/// What is to be expected after some rounds of a run, if the run went on far enough to tell.
-fn look(trace: &Trace, seen: usize, ahead: Ahead, seconds_per_round: f64) -> Option<Forecast> {
-    let window = &trace.points[seen.saturating_sub(WINDOW)..seen];
+/// What is to be expected after some rounds of a run, if the run went on far enough.
+fn predict(trace: &Trace, observed: usize, ahead: Ahead, seconds_per_round: f64) -> Option<Forecast> {
+    let window = &trace.points[observed.saturating_sub(WINDOW)..observed];
     let last = *window.last()?;
     let (truth, rounds) = match ahead {
         Ahead::Rounds(rounds) => (after(trace, last.number + rounds)?.gap, rounds as f64),

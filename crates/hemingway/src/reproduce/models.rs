@@ -13,7 +13,7 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Learns from runs.
+    /// Fits runs.
     pub fn fit<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Result<Models, Error> {
         let progress: Vec<Observation> = traces.clone().flat_map(Trace::observations).collect();
         let times: Vec<Observation> =
@@ -28,7 +28,7 @@ impl Models {
         Combined::new(&self.system, &self.convergence)
     }
 
-    /// One pair of models for each run, which has not seen it.
+    /// One pair of models for each run, fitted without it.
     pub fn without_each(traces: &[Trace]) -> Result<Vec<Models>, Error> {
         let others = |workers: usize| traces.iter().filter(move |trace| trace.workers != workers);
         std::thread::scope(|scope| {

@@ -32,12 +32,12 @@ impl Trace {
     /// The runs behind observations of sub-optimality; of several with one algorithm and number of workers the first.
     pub fn of(observations: &[Observation]) -> Vec<Trace> {
         let mut first: BTreeMap<(&str, usize), (&str, Vec<Round>)> = BTreeMap::new();
-        for seen in observations {
-            let (Some(seconds), Some(gap)) = (seen.seconds, seen.value) else { continue };
-            let key = (seen.algorithm.as_str(), seen.workers);
-            let (run, points) = first.entry(key).or_insert((&seen.run, Vec::new()));
-            if *run == seen.run {
-                points.push(Round { number: seen.iteration, seconds, gap });
+        for observed in observations {
+            let (Some(seconds), Some(gap)) = (observed.seconds, observed.value) else { continue };
+            let key = (observed.algorithm.as_str(), observed.workers);
+            let (run, points) = first.entry(key).or_insert((&observed.run, Vec::new()));
+            if *run == observed.run {
+                points.push(Round { number: observed.iteration, seconds, gap });
             }
         }
         let trace = |((algorithm, workers), (_, mut points)): ((&str, usize), (&str, Vec<Round>))| {
@@ -93,7 +93,7 @@ impl Trace {
         durations
     }
 
-    /// The rounds that visit every row, from which seconds per round are learnt. A single worker leaves out settled
+    /// The rounds that visit every row, to which seconds per round are fitted. A single worker leaves out settled
     /// rows from its third pass on.
     pub fn whole_rounds(&self) -> Trace {
         if self.workers == 1 { self.first(2) } else { self.clone() }

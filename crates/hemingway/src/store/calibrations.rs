@@ -19,7 +19,7 @@ impl Store {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Remembers the speed of this machine.
+    /// Keeps the speed of this machine.
     pub fn save_calibration(&self, machine: &Machine) -> Result<(), Error> {
         let insert = "INSERT OR REPLACE INTO calibrations VALUES (?1, ?2, ?3)";
         let speed = serde_json::to_string(machine).expect("plain data has a JSON form");

@@ -36,7 +36,7 @@ pub(super) enum Entry {
         round: u64,
         state: Vec<u8>,
     },
-    /// The run goes on another way.
+    /// The run changes its configuration.
     Choice(Box<Choice>),
     /// It begins again from this round.
     Again(u64),
@@ -62,7 +62,7 @@ impl<'a> Recorder<'a> {
         self.record(Entry::Checkpoint { round: checkpoint.round, state })
     }
 
-    /// The run goes on another way.
+    /// The run changes its configuration.
     pub(crate) fn choice(&mut self, choice: &Choice) -> Result<Option<String>, Error> {
         self.record(Entry::Choice(Box::new(choice.clone())))
     }

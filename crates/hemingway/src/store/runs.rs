@@ -64,7 +64,7 @@ impl StoredRun {
 pub enum Purpose {
     /// The user asked for its model.
     Train,
-    /// It was made to learn from.
+    /// It was made to fit models to.
     Experiment,
 }
 
@@ -174,19 +174,14 @@ impl Store {
         })
     }
 
-    /// The run goes on another way. What an earlier attempt saw of the old one beyond that is no part of it any more.
+    /// The run changes its configuration. What an earlier attempt saw of the old one beyond that is no part of it any more.
     pub(super) fn put_choice(&self, run: &StoredRun, choice: &Choice) -> Result<(), Error> {
         let update = "UPDATE runs SET choice = ?2 WHERE number = ?1";
         self.connection.execute(update, params![run.number, json(choice)]).map_err(self.error())?;
         choice.switches.last().map_or(Ok(()), |switched| self.settle(run, switched.at_round))
     }
 
-    /// Closes a run with its result.
-    pub fn finish_run(&self, run: &StoredRun, report: &TrainReport) -> Result<(), Error> {
-        self.finish_with(run, &[], report)
-    }
-
-    /// The same after what is still to be written.
+    /// Closes a run with its result, after what is still to be written.
     pub(super) fn finish_with(
         &self,
         run: &StoredRun,
@@ -367,7 +362,7 @@ fn ended(column: &str, status: &str) -> Result<Status, Problem> {
 }
 
 /// Whether weights and duals are enough to go on from: the run reached its goal, and its solver has nothing else that
-/// would take rounds to learn again.
+/// would take rounds to find again.
 pub(super) fn needs_little(report: &TrainReport) -> bool {
     let solver = hemingway_train::algorithm(&report.algorithm, &report.parameters);
     report.goal_reached

@@ -19,12 +19,6 @@ impl Store {
         self.write_all(run, &[Entry::Point(*point)])
     }
 
-    /// Keeps a state to go on from, in place of the one before: after a crash one of the two is there as a whole.
-    pub fn save_checkpoint(&self, run: &StoredRun, checkpoint: &Checkpoint) -> Result<(), Error> {
-        let (round, state) = (checkpoint.round, checkpoint.to_bytes());
-        self.write_all(run, &[Entry::Checkpoint { round, state }])
-    }
-
     /// The run begins again from a round. What was seen beyond it stays until it is overtaken.
     pub fn begin_again(&self, run: &StoredRun, round: u64) -> Result<(), Error> {
         self.write_all(run, &[Entry::Again(round)])

@@ -57,7 +57,7 @@ pub struct TuneRequest {
     pub stop_below: Option<f64>,
     /// Seconds after which an evaluation has failed, in place of the job file's.
     pub timeout: Option<f64>,
-    /// A study of a similar job to learn from.
+    /// A study of a similar job, as history.
     pub earlier: Option<String>,
     /// Go on with a study that a process on another machine began and may still be at.
     pub take_over: bool,
@@ -78,7 +78,7 @@ pub struct Study {
     pub stop_below: f64,
     /// The random seed.
     pub seed: u64,
-    /// A study that it learnt from.
+    /// A study used as history.
     pub earlier: Option<String>,
 }
 

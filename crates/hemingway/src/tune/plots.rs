@@ -1,4 +1,4 @@
-//! Plots of a study: the best so far, and what the model believes of each type of device.
+//! Plots of a study: the best so far, and the posterior of each type of device.
 
 use std::path::Path;
 

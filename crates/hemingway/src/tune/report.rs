@@ -66,7 +66,7 @@ pub struct TuneReport {
     pub finding: Option<Finding>,
     /// Simulated: seconds per iteration of the best possible schedule.
     pub optimum: Option<f64>,
-    /// A study that it learnt from.
+    /// A study used as history.
     pub earlier: Option<String>,
     /// What could not be recorded in the store, and why.
     pub unrecorded: Option<String>,

@@ -74,7 +74,7 @@ impl TunedExperiment {
         Some(tuned)
     }
 
-    /// The study in the middle, by the seconds that it came to.
+    /// The median study, by the seconds that it came to.
     pub fn median(&self) -> &Study {
         let mut order: Vec<&Study> = self.studies.iter().collect();
         order.sort_by(|a, b| a.optimised().total_cmp(&b.optimised()));

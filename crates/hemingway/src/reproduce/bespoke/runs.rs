@@ -44,7 +44,7 @@ impl Runs {
     }
 }
 
-/// The one in the middle; the mean of two where there are two.
+/// The median; the mean of two where there are two.
 pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

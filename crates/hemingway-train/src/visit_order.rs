@@ -1,0 +1,194 @@
+//! Which rows dual coordinate ascent visits, and when.
+//!
+//! A pass visits rows in random order, neighbours together. Rows that are settled leave the following passes: a dual
+//! pressed against the end of its range by more than the usual violation is not about to come back. All rows are
+//! visited again in passes that grow further apart, so none is lost, and the certificate never relies on it.
+
+use rand::RngExt;
+
+use crate::{Error, Loss, Rng};
+
+/// The order of visits and where it stands.
+pub(crate) struct VisitOrder {
+    pub rows: usize,
+    /// The rows of this pass in visiting order.
+    pub order: Vec<u32>,
+    /// Where the pass stands: rows visited, and rows kept for the next pass, which are moved to the front.
+    pub position: usize,
+    pub kept: usize,
+    /// Passes begun, and the pass in which all rows are visited again.
+    pub passes: u64,
+    pub wake_at: u64,
+    /// Rows pressed harder than this against the end of their range are settled,
+    pub calm: f64,
+    /// and so are rows this close to optimal.
+    pub dull: f64,
+    pub pace: Pace,
+    /// Violations and visits of the current pass.
+    pub violation: f64,
+    pub visits: f64,
+    /// What rows that settled before this pass, and those that settled in it, add to loss and gap.
+    pub settled: Settled,
+    pub newly_settled: Settled,
+}
+
+/// Loss and gap of settled rows, as they were when they settled.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Settled {
+    pub loss: f64,
+    pub gap: f64,
+}
+
+/// The first passes visit every row, so that the duals find their ends.
+const FULL_PASSES: u64 = 2;
+/// Settled rows wait longer by this fraction of all passes so far.
+const WAKE_FRACTION: u64 = 4;
+/// Rows pressed harder than this many times the mean violation count as settled.
+const CALM: f64 = 2.0;
+
+/// How boldly rows are taken for settled.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Rows closer to optimal than this many times the mean violation are settled.
+    dull: f64,
+    /// Settled rows are visited again after this many passes, and a fraction of all passes so far.
+    wake_after: u64,
+}
+
+impl Pace {
+    /// Passes until settled rows are visited again.
+    fn wait(self, passes: u64) -> u64 {
+        if self.wake_after == 0 { 0 } else { self.wake_after + passes / WAKE_FRACTION }
+    }
+
+    /// Where duals have no ends to be pressed against, rows settle by being nearly optimal, and for a short time
+    /// only. On the hinge that slows convergence: its free rows are the ones that matter.
+    ///
+    /// With several workers the others move the weights too, and no row stays settled for long: all are visited.
+    pub(crate) fn of(loss: Loss, workers: usize) -> Pace {
+        match loss {
+            _ if workers > 1 => Pace { dull: 0.0, wake_after: 0 },
+            Loss::Hinge => Pace { dull: 0.0, wake_after: 10 },
+            Loss::SmoothedHinge | Loss::Logistic | Loss::Squared => Pace { dull: 0.1, wake_after: 4 },
+        }
+    }
+}
+
+impl VisitOrder {
+    pub(crate) fn new(rows: usize, pace: Pace) -> VisitOrder {
+        VisitOrder {
+            rows,
+            order: Vec::new(),
+            position: 0,
+            kept: 0,
+            passes: 0,
+            wake_at: pace.wake_after,
+            calm: f64::INFINITY,
+            dull: 0.0,
+            pace,
+            violation: 0.0,
+            visits: 0.0,
+            settled: Settled::default(),
+            newly_settled: Settled::default(),
+        }
+    }
+
+    pub(crate) fn begin_pass_if_due(&mut self, rng: &mut Rng) {
+        if self.position < self.order.len() {
+            return;
+        }
+        self.order.truncate(self.kept);
+        (self.position, self.kept) = (0, 0);
+        let new = std::mem::take(&mut self.newly_settled);
+        self.settled = Settled { loss: self.settled.loss + new.loss, gap: self.settled.gap + new.gap };
+        self.passes += 1;
+        let mean = self.violation / self.visits.max(1.0);
+        let settling = self.passes > FULL_PASSES && self.pace.wake_after > 0;
+        (self.calm, self.dull) =
+            if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
+        (self.violation, self.visits) = (0.0, 0.0);
+        if self.passes >= self.wake_at || self.order.is_empty() {
+            self.settled = Settled::default();
+            self.order.clear();
+            self.order.extend(0..self.rows as u32);
+            self.wake_at = self.passes + self.pace.wait(self.passes);
+        }
+        shuffle_buckets(&mut self.order, rng);
+    }
+
+    pub(crate) fn save(&self) -> Vec<f64> {
+        let mut saved = vec![
+            self.position as f64,
+            self.kept as f64,
+            self.passes as f64,
+            self.wake_at as f64,
+            self.calm,
+            self.dull,
+            self.violation,
+            self.visits,
+            self.settled.loss,
+            self.settled.gap,
+            self.newly_settled.loss,
+            self.newly_settled.gap,
+        ];
+        saved.extend(self.order.iter().map(|row| f64::from(*row)));
+        saved
+    }
+
+    pub(crate) fn restore(rows: usize, pace: Pace, saved: &[f64]) -> Result<VisitOrder, Error> {
+        match saved {
+            [
+                position,
+                kept,
+                passes,
+                wake_at,
+                calm,
+                dull,
+                violation,
+                visits,
+                loss,
+                gap,
+                new_loss,
+                new_gap,
+                order @ ..,
+            ] if *position <= order.len() as f64
+                && *kept <= *position
+                && order.len() <= rows
+                && order.iter().all(|row| *row < rows as f64) =>
+            {
+                Ok(VisitOrder {
+                    rows,
+                    order: order.iter().map(|row| *row as u32).collect(),
+                    position: *position as usize,
+                    kept: *kept as usize,
+                    passes: *passes as u64,
+                    wake_at: *wake_at as u64,
+                    calm: *calm,
+                    dull: *dull,
+                    pace,
+                    violation: *violation,
+                    visits: *visits,
+                    settled: Settled { loss: *loss, gap: *gap },
+                    newly_settled: Settled { loss: *new_loss, gap: *new_gap },
+                })
+            }
+            _ => Err(Error::Checkpoint("the order of visits is damaged".to_owned())),
+        }
+    }
+}
+
+/// Neighbouring rows that stay together when rows are shuffled. More are faster to read, but neighbours that are
+/// always visited in a row slow convergence on the hinge.
+const BUCKET: usize = 8;
+
+/// Shuffles stretches of neighbouring rows, which are at hand together, rather than single rows.
+fn shuffle_buckets(order: &mut [u32], rng: &mut Rng) {
+    let buckets = order.len() / BUCKET;
+    for last in (1..buckets).rev() {
+        let other = rng.random_range(0..=last);
+        if other != last {
+            let (front, back) = order.split_at_mut(last * BUCKET);
+            front[other * BUCKET..(other + 1) * BUCKET].swap_with_slice(&mut back[..BUCKET]);
+        }
+    }
+}
