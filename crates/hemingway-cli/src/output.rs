@@ -38,6 +38,25 @@ fn write(print: impl FnOnce(&mut BufWriter<StdoutLock>) -> io::Result<()>) -> an
     }
 }
 
+/// Text in lines of at most 80 columns that begin after an indent; the first line has it already.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let deeper = text.len() - text.trim_start().len();
+    let (mut lines, mut line) = (Vec::new(), " ".repeat(deeper));
+    for word in text.split_whitespace() {
+        let empty = line.trim().is_empty();
+        if !empty && indent + line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            lines.push(std::mem::replace(&mut line, " ".repeat(deeper)));
+        }
+        let gap = if line.trim().is_empty() { "" } else { " " };
+        line = line + gap + word;
+    }
+    lines.push(line);
+    lines.join(&format!("\n{:indent$}", ""))
+}
+
+/// What a terminal shows in a line.
+const COLUMNS: usize = 80;
+
 /// Columns under their names, without lines.
 pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = comfy_table::Table::new();

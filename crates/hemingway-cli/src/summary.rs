@@ -2,7 +2,7 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{plan, words};
+use crate::{output, plan, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport) -> String {
@@ -12,9 +12,10 @@ pub fn summary(report: &TrainReport) -> String {
         ("method", Some(method(report))),
         ("time", Some(time(report))),
         ("predicted", predicted(report)),
+        ("overhead", overhead(report)),
         ("switched", switched(report)),
         ("slow", slow(report)),
-        ("price", report.price.map(|price| format!("{price:.4}"))),
+        ("cost", report.cost.map(words::cost)),
         ("objective", Some(objective(report))),
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
@@ -32,22 +33,22 @@ pub fn summary(report: &TrainReport) -> String {
 /// The certified error in words.
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
-        (Some(error), false) => format!("within {} of the best possible objective", words::percent(error)),
-        (Some(error), true) => {
-            format!(
-                "the best possible objective is lower by at most {} of where it began",
-                words::percent(error)
-            )
+        (Some(error), false) => {
+            format!("error {}, relative to the best possible objective", words::error(error))
         }
-        (None, _) => "nothing about how far the best possible objective is".to_owned(),
+        (Some(error), true) => {
+            format!("error {}, relative to the objective at the start", words::error(error))
+        }
+        (None, _) => "no error".to_owned(),
     }
 }
 
 /// Names on the left, texts on the right.
 pub fn table(rows: &[(&str, String)]) -> String {
-    rows.iter()
-        .map(|(name, text)| format!("  {}{text}\n", console::style(format!("{name:<12}")).bold()))
-        .collect()
+    let line = |name: &str, text: &str| {
+        format!("  {}{}\n", console::style(format!("{name:<12}")).bold(), output::wrapped(text, 14))
+    };
+    rows.iter().map(|(name, text)| line(name, text)).collect()
 }
 
 fn headline(report: &TrainReport) -> String {
@@ -87,17 +88,27 @@ fn time(report: &TrainReport) -> String {
     )
 }
 
-/// What the plan promised beside what came of it.
+/// What was predicted beside what came of it: the same time on both sides, from the profile to the goal.
 fn predicted(report: &TrainReport) -> Option<String> {
     let plan = report.plan.as_ref()?;
-    let time = plan.seconds.as_ref().filter(|_| plan.error.is_none()).map(|seconds| {
-        let ratio = report.seconds / seconds.mean;
-        format!("{}; actual / predicted = {ratio:.2}", plan::written(Some(seconds), words::duration))
+    let actual = report.seconds + report.before_seconds;
+    let time = plan::predicted_seconds(plan, report.before_seconds).map(|seconds| {
+        let (ratio, actual) = (actual / seconds.mean, words::duration(actual));
+        let predicted = words::interval(&seconds, words::duration);
+        format!("{predicted}; actual {actual}; actual / predicted = {ratio:.2}")
     });
-    let error =
-        plan.error.as_ref().map(|error| format!("error {}", plan::written(Some(error), words::error)));
-    let overhead = format!("planning and switching took {}", words::duration(report.overhead_seconds));
-    Some([time, error, Some(overhead)].into_iter().flatten().collect::<Vec<_>>().join("; "))
+    let reached = words::proved(report);
+    let error = plan::predicted_error(plan).map(|error| format!("error {error}; actual {reached}"));
+    time.or(error)
+}
+
+/// What is part of the time but not of any round.
+fn overhead(report: &TrainReport) -> Option<String> {
+    report.plan.as_ref()?;
+    let before = format!("profile and planning {}", words::duration(report.before_seconds));
+    let later = report.overhead_seconds - report.before_seconds;
+    let later = (!report.switches.is_empty()).then(|| format!("switches {}", words::duration(later)));
+    Some([Some(before), later].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 fn switched(report: &TrainReport) -> Option<String> {
@@ -113,7 +124,7 @@ fn switched(report: &TrainReport) -> Option<String> {
     (!steps.is_empty()).then(|| steps.join(", "))
 }
 
-/// Workers that the others waited for.
+/// Workers that are slower than the others.
 fn slow(report: &TrainReport) -> Option<String> {
     let slow = report.stragglers.iter().take(MOST_SLOW);
     let slow: Vec<String> = slow

@@ -112,3 +112,16 @@ pub struct Decision {
     /// Those that could not.
     pub rejected: Vec<Rejected>,
 }
+
+impl Decision {
+    /// Why this plan, where the first alternative is not worse by the criterion.
+    pub fn why(&self) -> Option<String> {
+        let (plan, first) = (self.plan.as_ref()?, self.alternatives.first()?);
+        let tied = || match (plan.first().workers, first.first().workers) {
+            (few, many) if few < many => "the next is predicted to be as good, on more workers",
+            _ => "the next is predicted to be as good",
+        };
+        let not_worse = first.criterion <= plan.criterion;
+        self.reason.clone().or_else(|| not_worse.then(|| tied().to_owned()))
+    }
+}

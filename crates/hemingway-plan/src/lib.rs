@@ -21,7 +21,7 @@ mod profile;
 mod settings;
 mod system;
 mod traces;
-mod words;
+pub mod words;
 
 pub use candidate::{Candidate, Configuration, Decision, Rejected, Stage, Unit};
 pub use combined::{Combined, Progress};

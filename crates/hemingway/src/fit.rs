@@ -40,9 +40,9 @@ pub enum Ahead {
     Within(f64),
 }
 
-/// What can be said about the way ahead on so many workers.
+/// What is predicted on so many workers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outlook {
+pub struct Forecast {
     /// On how many workers.
     pub workers: usize,
     /// Iterations to the goal, or in the time.
@@ -93,10 +93,10 @@ impl Fitted {
     }
 
     /// How long a goal takes, or how far a time goes, on all of the data; nothing without both models.
-    pub fn outlook(&self, workers: usize, ahead: Ahead) -> Option<Outlook> {
+    pub fn forecast(&self, workers: usize, ahead: Ahead) -> Option<Forecast> {
         let (&(fraction, target), system) = (self.family.targets.last()?, self.system.as_ref().ok()?);
         if let (Some(subsets), Ahead::Goal(_), true) = (&self.subsets, ahead, fraction < 1.0) {
-            return Some(Outlook::of(&Combined::new(system, subsets), workers, ahead));
+            return Some(Forecast::of(&Combined::new(system, subsets), workers, ahead));
         }
         let convergence = self.convergence()?.as_ref().ok()?;
         let model = Combined { fraction, ..Combined::new(system, convergence) };
@@ -104,7 +104,7 @@ impl Fitted {
             (Ahead::Goal(error), Target::Loss { .. }) => Ahead::Goal(convergence.optimum() * (1.0 + error)),
             _ => ahead,
         };
-        Some(Outlook::of(&model, workers, ahead))
+        Some(Forecast::of(&model, workers, ahead))
     }
 
     /// Seconds and value after an iteration.
@@ -156,8 +156,8 @@ fn moved(value: &Estimate, by: f64) -> Estimate {
     Estimate { low: mean - down.hypot(by), mean, high: mean + up.hypot(by) }
 }
 
-impl Outlook {
-    fn of(model: &Combined, workers: usize, ahead: Ahead) -> Outlook {
+impl Forecast {
+    fn of(model: &Combined, workers: usize, ahead: Ahead) -> Forecast {
         let (iterations, seconds, value) = match ahead {
             Ahead::Goal(goal) => {
                 let iterations = model.convergence.iterations_to(workers, model.fraction, goal);
@@ -168,7 +168,7 @@ impl Outlook {
             }
         };
         let last = iterations.as_ref().map_or(1, |iterations| iterations.mean as u64);
-        Outlook { workers, warning: model.extrapolation(workers, last), iterations, seconds, value }
+        Forecast { workers, warning: model.extrapolation(workers, last), iterations, seconds, value }
     }
 }
 

@@ -68,7 +68,7 @@ pub use design::{DesignRequest, measure_within};
 pub use error::Error;
 pub use experience::{Common, Family, families};
 pub use explain::{ExplainRequest, explain};
-pub use fit::{Ahead, Fitted, Outlook, Prediction, predict_traces};
+pub use fit::{Ahead, Fitted, Forecast, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
@@ -95,7 +95,7 @@ pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{
     Candidate, Configuration, ConvergenceModel, Decision, Estimate, Goal, Profile, Query, Rejected, Risk,
-    Stage, SystemModel, Unit,
+    Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
