@@ -48,7 +48,9 @@ pub fn in_short(explanation: &Explanation) -> String {
 /// What is said of a change.
 pub fn switched(switched: &Switched) -> String {
     let Switched { at_seconds, from, to, reason, .. } = switched;
-    format!("Switched at {}: {} to {}: {reason}", words::duration(*at_seconds), from.name(), to.name())
+    let at = words::duration(*at_seconds);
+    let text = format!("at {at} from {} to {}: {reason}", from.name(), to.name());
+    named("Switched", &text).trim_end().to_owned()
 }
 
 /// A name on the left, lines on the right.

@@ -71,8 +71,9 @@ fn heading(at: usize, stage: &Actual, plan: &Candidate) -> String {
 }
 
 fn predicted_of(at: usize, stage: Option<&Stage>) -> Vec<String> {
-    let time =
-        |stage: &Stage| stage.seconds.as_ref().map(|seconds| words::interval(seconds, words::duration));
+    let time = |stage: &Stage| {
+        stage.seconds.as_ref().map(|seconds| words::interval(seconds, words::predicted_duration))
+    };
     vec![
         (at + 1).to_string(),
         "predicted".to_owned(),
@@ -94,7 +95,7 @@ fn whole(plan: &Candidate, before: f64) -> Vec<String> {
         "run".to_owned(),
         "predicted".to_owned(),
         String::new(),
-        or_none(seconds.map(|seconds| words::interval(&seconds, words::duration))),
+        or_none(seconds.map(|seconds| words::interval(&seconds, words::predicted_duration))),
         or_none(plan::predicted_error(plan).or(goal)),
     ]
 }

@@ -11,7 +11,9 @@ pub fn summary(report: &TrainReport) -> String {
         ("labels", Some(words::labels(&report.dataset.labels))),
         ("method", Some(method(report))),
         ("time", Some(time(report))),
+        ("wall time", Some(wall_time(report))),
         ("predicted", predicted(report)),
+        ("actual", actual(report)),
         ("overhead", overhead(report)),
         ("switched", switched(report)),
         ("slow", slow(report)),
@@ -80,26 +82,30 @@ fn method(report: &TrainReport) -> String {
 fn time(report: &TrainReport) -> String {
     let clock = if report.engine == "simulated" { "simulated" } else { "training" };
     let rounds = words::counted(report.rounds as usize, "round");
-    format!(
-        "{} {clock} in {rounds}; load {}, train and score {}",
-        words::duration(report.seconds),
-        words::duration(report.load_seconds),
-        words::duration(report.wall_seconds)
-    )
+    format!("{} {clock} in {rounds}", words::duration(report.seconds))
 }
 
-/// What was predicted beside what came of it: the same time on both sides, from the profile to the goal.
+fn wall_time(report: &TrainReport) -> String {
+    let [load, train] = [report.load_seconds, report.wall_seconds].map(words::duration);
+    format!("load {load}, train and score {train}")
+}
+
+/// What was predicted: the time from the profile to the goal, or the error at the deadline.
 fn predicted(report: &TrainReport) -> Option<String> {
+    let plan = report.plan.as_ref()?;
+    let seconds = plan::predicted_seconds(plan, report.before_seconds);
+    let time = seconds.map(|seconds| words::interval(&seconds, words::predicted_duration));
+    time.or_else(|| plan::predicted_error(plan).map(|error| format!("error {error}")))
+}
+
+/// What came of it, as it was predicted.
+fn actual(report: &TrainReport) -> Option<String> {
     let plan = report.plan.as_ref()?;
     let actual = report.seconds + report.before_seconds;
     let time = plan::predicted_seconds(plan, report.before_seconds).map(|seconds| {
-        let (ratio, actual) = (actual / seconds.mean, words::duration(actual));
-        let predicted = words::interval(&seconds, words::duration);
-        format!("{predicted}; actual {actual}; actual / predicted = {ratio:.2}")
+        format!("{}; actual / predicted = {:.2}", words::duration(actual), actual / seconds.mean)
     });
-    let reached = words::proved(report);
-    let error = plan::predicted_error(plan).map(|error| format!("error {error}; actual {reached}"));
-    time.or(error)
+    time.or_else(|| plan.error.as_ref().map(|_| format!("error {}", words::proved(report))))
 }
 
 /// What is part of the time but not of any round.

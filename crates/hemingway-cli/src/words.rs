@@ -88,11 +88,7 @@ pub const NONE: &str = "-";
 /// A count that is only predicted: two digits of it.
 pub fn rough_count(value: f64) -> String {
     let size = 10f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
-    if value > MANY {
-        "more than 1 million".to_owned()
-    } else {
-        count(((value / size).round() * size) as usize)
-    }
+    if value > MANY { "> 1 million".to_owned() } else { count(((value / size).round() * size) as usize) }
 }
 
 /// Nobody waits for more rounds than this.
@@ -104,12 +100,27 @@ pub fn rounded(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Money, with two digits at least.
+/// Money, with two digits at least: `0.00045`, `0.12`, `23.80`.
 pub fn cost(cost: f64) -> String {
     match cost {
-        c if c > 0.0 && c < 1e-3 => error(c),
-        c if c < 1.0 => format!("{c:.4}"),
-        c => format!("{c:.2}"),
+        c if c <= 0.0 || !c.is_finite() => c.to_string(),
+        c if c < 1e-7 => error(c),
+        c if c < 1.0 => format!("{c:.*}", (1.0 - c.log10().floor()) as usize),
+        c if c < 1e4 => format!("{c:.2}"),
+        c => count(c as usize),
+    }
+}
+
+/// A time that is only predicted: two or three digits of it.
+pub fn predicted_duration(seconds: f64) -> String {
+    const HOUR: f64 = 3600.0;
+    const DAY: f64 = 24.0 * HOUR;
+    match seconds {
+        s if s < 120.0 => duration(s),
+        s if s < 2.0 * HOUR => format!("{:.0} min", s / 60.0),
+        s if s < 2.0 * DAY => format!("{:.0} h", s / HOUR),
+        s if s < 365.0 * DAY => format!("{:.0} days", s / DAY),
+        _ => "> 1 year".to_owned(),
     }
 }
 
@@ -229,10 +240,15 @@ mod tests {
     #[test]
     fn predictions_claim_no_more_digits_than_they_have() {
         assert_eq!([rough_count(48.3), rough_count(1234.0)], ["48", "1,200"]);
-        assert_eq!(rough_count(85_572_287.0), "more than 1 million");
+        assert_eq!(rough_count(85_572_287.0), "> 1 million");
         let estimate = |low, mean, high| Estimate { low, mean, high };
         assert_eq!(interval(&estimate(0.1, 0.2, 0.4), duration), "200 ms (100 ms to 400 ms)");
         assert_eq!(interval(&estimate(1e-12, 1e-11, 1e-10), predicted_error), "below 1e-9");
+        assert_eq!(
+            [13.0, 1000.0, 8e4, 1e6, 1e9].map(predicted_duration),
+            ["13.0 s", "17 min", "22 h", "12 days", "> 1 year"]
+        );
+        assert_eq!([4.5e-4, 0.123, 23.8, 23_809.2].map(cost), ["0.00045", "0.12", "23.80", "23,809"]);
         assert_eq!([duration(0.0), duration(1e-9)], ["0 µs", "below 1 µs"]);
     }
 

@@ -116,12 +116,12 @@ pub struct Decision {
 impl Decision {
     /// Why this plan, where the first alternative is not worse by the criterion.
     pub fn why(&self) -> Option<String> {
+        if self.reason.is_some() {
+            return self.reason.clone();
+        }
         let (plan, first) = (self.plan.as_ref()?, self.alternatives.first()?);
-        let tied = || match (plan.first().workers, first.first().workers) {
-            (few, many) if few < many => "the next is predicted to be as good, on more workers",
-            _ => "the next is predicted to be as good",
-        };
+        let workers = if plan.first().workers < first.first().workers { ", on more workers" } else { "" };
         let not_worse = first.criterion <= plan.criterion;
-        self.reason.clone().or_else(|| not_worse.then(|| tied().to_owned()))
+        not_worse.then(|| format!("the first alternative is predicted to be as good{workers}"))
     }
 }

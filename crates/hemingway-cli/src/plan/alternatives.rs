@@ -15,11 +15,11 @@ pub fn table(decision: &Decision, criterion: &Criterion, all: bool) -> String {
         return String::new();
     }
     let shown = if all { alternatives.iter().collect() } else { best_of_each(alternatives) };
-    let what = if all { "all" } else { "the best of each algorithm" };
-    let title = format!("Alternatives, {what}, ordered by the {}\n\n", criterion.name());
+    let what = if all { "all" } else { "best of each algorithm" };
+    let title = format!("Alternatives by {}, {what}\n\n", criterion.name());
     let more = match alternatives.len() - shown.len() {
         0 => String::new(),
-        more => format!("  and {} more; --all shows them\n", words::counted(more, "configuration")),
+        more => format!("  and {} configurations more; --all shows them\n", words::count(more)),
     };
     let rows = shown.into_iter().map(|candidate| row(candidate, criterion)).collect();
     format!("\n{title}{}{more}", filled(&header(criterion), rows))
@@ -57,7 +57,7 @@ fn row(candidate: &Candidate, criterion: &Criterion) -> Vec<String> {
         format!("{}{passes}", first.algorithm),
         words::count(first.workers),
         criterion.column().map(|_| criterion.write(candidate)).unwrap_or_default(),
-        seconds.map(|seconds| words::interval(&seconds, words::duration)).unwrap_or_default(),
+        seconds.map(|seconds| words::interval(&seconds, words::predicted_duration)).unwrap_or_default(),
         predicted_error(candidate).unwrap_or_default(),
         median_length(&candidate.stages[0]).unwrap_or_default(),
         criterion.cost_of(candidate).unwrap_or_default(),

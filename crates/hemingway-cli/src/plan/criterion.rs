@@ -35,7 +35,7 @@ impl Criterion {
         let what = self.noun();
         match (self.risk, &self.what) {
             (Risk::Quantile(share), _) => {
-                format!("{what} that {} of cases stay below", words::percent(share))
+                format!("the {what} that {} of cases stay below", words::percent(share))
             }
             (Risk::Expected, What::Error) => format!("median {what}"),
             (Risk::Expected, _) => format!("expected {what}"),
@@ -55,7 +55,7 @@ impl Criterion {
     /// Its value.
     pub fn write(&self, candidate: &Candidate) -> String {
         match self.what {
-            What::Seconds => words::duration(candidate.criterion + self.before),
+            What::Seconds => words::predicted_duration(candidate.criterion + self.before),
             What::Cost => words::cost(candidate.criterion),
             What::Error => words::predicted_error(candidate.criterion),
         }
@@ -63,6 +63,9 @@ impl Criterion {
 
     /// `expected time 830 ms`; nothing where the median says it.
     pub fn said_of(&self, candidate: &Candidate) -> Option<String> {
+        if candidate.seconds.is_none() && candidate.error.is_none() {
+            return None;
+        }
         let value = self.write(candidate);
         match self.risk {
             Risk::Quantile(share) => {

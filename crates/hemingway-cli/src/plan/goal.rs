@@ -15,7 +15,7 @@ pub fn goal(goal: &Goal) -> String {
     let asked = match (error, &within) {
         (Some(error), _) => error,
         (None, Some(_)) => "the smallest error".to_owned(),
-        (None, None) => "rounds".to_owned(),
+        (None, None) => "a number of rounds".to_owned(),
     };
     let limited = [Some(asked), within, budget, sure].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let better = match goal.error {

@@ -9,7 +9,7 @@ use crate::words;
 pub fn in_lines(plan: &Candidate, criterion: &Criterion) -> String {
     let whole = in_figures(plan, criterion);
     match plan.stages.as_slice() {
-        [only] => [only.configuration.name(), whole].map(|line| line + "\n").concat(),
+        [only] => format!("{}\n{whole}", only.configuration.name()).trim_end().to_owned(),
         stages => {
             let last = stages.len() - 1;
             let numbered = stages.iter().enumerate().map(|(at, stage)| numbered(at, at < last, stage));
@@ -23,34 +23,29 @@ fn numbered(at: usize, warm_up: bool, stage: &Stage) -> String {
     let name = stage.configuration.name();
     let warm_up = if warm_up { "warm-up stage: " } else { "" };
     let until = stage.until_error.map(|error| format!(" to error {}", words::error(error)));
-    let time = stage.seconds.as_ref().map(|seconds| words::interval(seconds, words::duration));
+    let time = stage.seconds.as_ref().map(|seconds| words::interval(seconds, words::predicted_duration));
     let cost = stage.cost.map(|cost| format!("cost {}", words::cost(cost)));
-    let figures: Vec<String> = [length(stage), time, cost].into_iter().flatten().collect();
-    let figures = figures.join(", ");
+    let figures = listed([length(stage), time, cost]);
     format!("{}. {warm_up}{name}{}\n   {figures}\n", at + 1, until.unwrap_or_default())
 }
 
-/// What is predicted of a whole plan.
+/// What is predicted of a whole plan: time or error, then what goes with it.
 fn in_figures(plan: &Candidate, criterion: &Criterion) -> String {
     let seconds = predicted_seconds(plan, criterion.before);
-    let time = seconds.map(|seconds| format!("median time {}", words::interval(&seconds, words::duration)));
+    let time =
+        seconds.map(|seconds| format!("median {}", words::interval(&seconds, words::predicted_duration)));
     let error = predicted_error(plan).map(|error| format!("median error {error}"));
-    let rounds = match plan.stages.as_slice() {
-        [only] => length(only),
-        _ => None,
-    };
+    let rounds = plan.stages.first().filter(|_| plan.stages.len() == 1).and_then(length);
     let cost = criterion.cost_of(plan).map(|cost| format!("cost {cost}"));
     let before = plan.seconds.as_ref().filter(|_| criterion.before > 0.0);
-    let before =
-        before.map(|_| format!("{} of it for profile and planning", words::duration(criterion.before)));
-    let first = [criterion.said_of(plan), time, error].into_iter().flatten().collect::<Vec<_>>();
-    let then = [rounds, cost, before].into_iter().flatten().collect::<Vec<_>>();
-    [first, then]
-        .iter()
-        .filter(|parts| !parts.is_empty())
-        .map(|parts| parts.join(", "))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let before = before
+        .map(|_| format!("time includes {} for profile and planning", words::duration(criterion.before)));
+    let lines = [listed([criterion.said_of(plan), time, error]), listed([rounds, cost]), listed([before])];
+    lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn listed<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Seconds to the goal, with what comes before the first round.
