@@ -319,6 +319,8 @@ fn questions_that_make_no_sense() {
 fn explain_and_train_in_words() {
     let sandbox = sandbox();
     let explained = sandbox.run(&with("explain", &["--error", "1e-3", "--max-workers", "2", "--cheapest"]));
+    let widest = explained.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{}", explained.stdout);
     insta::with_settings!({ filters => [
         (r"[0-9][0-9.,]*(e-?[0-9]+)?( (µs|ms|s|min|%)\b)?", "N"),
         (r" {2,}", "  "),

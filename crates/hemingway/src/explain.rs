@@ -47,13 +47,13 @@ pub fn explain(
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
     let profiled = profile(&base, &choice)?;
-    warn(store.as_ref(), watch);
     let goal = base.goal(&choice.stop);
     if goal.error.is_none() && goal.within.is_none() {
         return Ok(unplanned(goal, &choice, profiled));
     }
     let plan = |store: Option<&Store>| request.plan(&base, &choice, &profiled, store);
     let explanation = plan(store.as_ref())?;
+    warn(store.as_ref(), watch);
     if !request.pilots {
         return Ok(explanation);
     }

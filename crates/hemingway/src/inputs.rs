@@ -105,6 +105,9 @@ impl PlanInputs<'_> {
             decision = planner.decide();
             decision.rejected.extend(lost);
         }
+        if warnings.is_empty() {
+            warnings.extend(too_short(&goal, &decision));
+        }
         if let Some(plan) = &decision.plan {
             planner.begin(plan);
         }
@@ -349,6 +352,17 @@ fn too_small(goal: &Goal) -> Option<String> {
          training goes as far as it can"
     ))
 }
+
+fn too_short(goal: &Goal, decision: &Decision) -> Option<String> {
+    let error = decision.plan.as_ref()?.error.as_ref()?;
+    let within = words::seconds(goal.within?);
+    (error.mean > AT_THE_START).then(|| {
+        format!("no plan is predicted to make progress within {within}; training ends after its first round")
+    })
+}
+
+/// As good as the error at the start of training, which is 1.
+const AT_THE_START: f64 = 0.999;
 
 impl Explanation {
     /// What comes before the first round of the run: profile and planning. What pilots took is spent already.

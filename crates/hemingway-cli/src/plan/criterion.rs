@@ -75,6 +75,11 @@ impl Criterion {
         }
     }
 
+    /// What a median time is called beside it.
+    pub fn median_time(&self) -> &'static str {
+        if matches!(self.what, What::Seconds) { "median" } else { "median time" }
+    }
+
     /// Money at the median time, unless candidates are compared by money already.
     pub fn cost_of(&self, candidate: &Candidate) -> Option<String> {
         candidate.cost.filter(|_| !matches!(self.what, What::Cost)).map(words::cost)

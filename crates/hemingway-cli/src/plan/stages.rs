@@ -32,8 +32,9 @@ fn numbered(at: usize, warm_up: bool, stage: &Stage) -> String {
 /// What is predicted of a whole plan: time or error, then what goes with it.
 fn in_figures(plan: &Candidate, criterion: &Criterion) -> String {
     let seconds = predicted_seconds(plan, criterion.before);
-    let time =
-        seconds.map(|seconds| format!("median {}", words::interval(&seconds, words::predicted_duration)));
+    let time = seconds.map(|seconds| {
+        format!("{} {}", criterion.median_time(), words::interval(&seconds, words::predicted_duration))
+    });
     let error = predicted_error(plan).map(|error| format!("median error {error}"));
     let rounds = plan.stages.first().filter(|_| plan.stages.len() == 1).and_then(length);
     let cost = criterion.cost_of(plan).map(|cost| format!("cost {cost}"));
