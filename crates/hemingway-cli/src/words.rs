@@ -117,7 +117,9 @@ pub fn predicted_duration(seconds: f64) -> String {
     const DAY: f64 = 24.0 * HOUR;
     match seconds {
         s if s < 120.0 => duration(s),
+        s if s < 600.0 => format!("{:.1} min", s / 60.0),
         s if s < 2.0 * HOUR => format!("{:.0} min", s / 60.0),
+        s if s < 10.0 * HOUR => format!("{:.1} h", s / HOUR),
         s if s < 2.0 * DAY => format!("{:.0} h", s / HOUR),
         s if s < 365.0 * DAY => format!("{:.0} days", s / DAY),
         _ => "> 1 year".to_owned(),
@@ -245,8 +247,8 @@ mod tests {
         assert_eq!(interval(&estimate(0.1, 0.2, 0.4), duration), "200 ms (100 ms to 400 ms)");
         assert_eq!(interval(&estimate(1e-12, 1e-11, 1e-10), predicted_error), "below 1e-9");
         assert_eq!(
-            [13.0, 1000.0, 8e4, 1e6, 1e9].map(predicted_duration),
-            ["13.0 s", "17 min", "22 h", "12 days", "> 1 year"]
+            [13.0, 130.0, 1000.0, 8e4, 1e6, 1e9].map(predicted_duration),
+            ["13.0 s", "2.2 min", "17 min", "22 h", "12 days", "> 1 year"]
         );
         assert_eq!([4.5e-4, 0.123, 23.8, 23_809.2].map(cost), ["0.00045", "0.12", "23.80", "23,809"]);
         assert_eq!([duration(0.0), duration(1e-9)], ["0 µs", "below 1 µs"]);
