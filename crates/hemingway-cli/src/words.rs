@@ -140,6 +140,7 @@ pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s > 0.0 && s < 5e-7 => "below 1 µs".to_owned(),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 9.95e-3 => format!("{:.1} ms", s * 1e3),
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
         s if s < 120.0 => format!("{s:.1} s"),
@@ -225,7 +226,7 @@ mod tests {
             ["0.0878121", "12.5000", "1.00000e-9"]
         );
         assert_eq!([duration(0.42), duration(2.347), duration(200.0)], ["420 ms", "2.35 s", "3 min 20 s"]);
-        assert_eq!([duration(2e-6), duration(179.7)], ["2 µs", "3 min 0 s"]);
+        assert_eq!([duration(2e-6), duration(1.23e-3), duration(179.7)], ["2 µs", "1.2 ms", "3 min 0 s"]);
         assert_eq!([duration(7_199.0), duration(10_799.0)], ["119 min 59 s", "3 h 0 min"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([bytes(17), bytes(2345), bytes(2_345_678)], ["17 bytes", "2.3 kB", "2.3 MB"]);

@@ -51,15 +51,18 @@ pub fn explain(
     if goal.error.is_none() && goal.within.is_none() {
         return Ok(unplanned(goal, &choice, profiled));
     }
-    let plan = |store: Option<&Store>| request.plan(&base, &choice, &profiled, store);
-    let explanation = plan(store.as_ref())?;
+    let explanation = request.plan(&base, &choice, &profiled, store.as_ref())?;
     warn(store.as_ref(), watch);
     if !request.pilots {
         return Ok(explanation);
     }
     let pilots = pilots(&base, &explanation.decision, place, watch)?;
     let seconds = pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum::<f64>();
-    let after = plan(Store::open_if_there(place)?.as_ref())?;
+    // Pilots have measured this machine where it was not known.
+    let store = Store::open_if_there(place)?;
+    let mut choice = choose(&base)?;
+    measure_if_needed(&mut choice, store.as_ref())?;
+    let after = request.plan(&base, &choice, &profiled, store.as_ref())?;
     Ok(Explanation {
         pilots: pilots.len(),
         pilot_seconds: seconds,

@@ -182,11 +182,12 @@ impl PlanInputs<'_> {
         let unlimited = Goal { within: None, budget: None, cheapest: false, ..*goal };
         let wanted = goal.error.map_or("any error".to_owned(), |error| format!("error {error:e}"));
         let unpriced = || "no prices are known; give machines a price in the cluster file".to_owned();
-        if goal.cheapest && cluster.price_per_second(1).is_none() {
-            return Err(Error::Impossible {
-                goal: format!("the cheapest plan for {wanted}"),
-                best: unpriced(),
-            });
+        if (goal.cheapest || goal.budget.is_some()) && cluster.price_per_second(1).is_none() {
+            let asked = match goal.budget {
+                Some(budget) => format!("{wanted} for at most {budget}"),
+                None => format!("the cheapest plan for {wanted}"),
+            };
+            return Err(Error::Impossible { goal: asked, best: unpriced() });
         }
         if let Some(budget) = goal.budget.filter(|_| goal.within.is_none()) {
             let cheapest = best(Goal { cheapest: true, ..unlimited }).and_then(|plan| plan.cost);

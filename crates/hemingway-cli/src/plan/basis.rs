@@ -14,10 +14,10 @@ pub fn based_on(explanation: &Explanation) -> String {
         let took = words::duration(explanation.pilot_seconds);
         parts.push(format!("{} that took {took}", words::counted(explanation.pilots, "pilot")));
     }
-    let reused = |what: &'static str, of: fn(&Reused) -> bool| runs(&explanation.reused, what, of);
-    parts.extend(reused("on these machines", here));
-    parts.extend(reused("on other machines (rounds only)", |run| run.similar.is_none() && !here(run)));
-    parts.extend(reused("on similar data (rounds only)", |run| run.similar.is_some()));
+    let reused = |what: &str, note: &str, of: fn(&Reused) -> bool| runs(&explanation.reused, what, note, of);
+    parts.extend(reused("on these machines", "", here));
+    parts.extend(reused("on other machines", "; rounds only", |run| run.similar.is_none() && !here(run)));
+    parts.extend(reused("on similar data", "; rounds only", |run| run.similar.is_some()));
     let known = if parts.is_empty() { "prior only".to_owned() } else { parts.join(", ") };
     let mut sentences = vec![known];
     sentences.extend(narrower(explanation));
@@ -29,12 +29,13 @@ pub fn based_on(explanation: &Explanation) -> String {
 }
 
 /// `3 runs on these machines (k3f9q, x7p2m, b2c4d)`.
-fn runs(reused: &[Reused], what: &str, of: fn(&Reused) -> bool) -> Option<String> {
+fn runs(reused: &[Reused], what: &str, note: &str, of: fn(&Reused) -> bool) -> Option<String> {
     let names: Vec<&str> = reused.iter().filter(|run| of(run)).map(|run| run.run.as_str()).collect();
     let more = names.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", {more} more") } else { String::new() };
     let named = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    (!names.is_empty()).then(|| format!("{} {what} ({named}{more})", words::counted(names.len(), "run")))
+    (!names.is_empty())
+        .then(|| format!("{} {what} ({named}{more}{note})", words::counted(names.len(), "run")))
 }
 
 fn here(run: &Reused) -> bool {
