@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Keep, Loss, Place, parse_seconds as seconds};
+use hemingway::{Keep, Loss, Place, PlanningRequest, parse_seconds as seconds};
 
 use crate::failure::Usage;
 
@@ -45,7 +45,7 @@ Example:
   hemingway tune --init job.toml            write a job file to begin with
   hemingway tune job.toml                   tune your own job
   hemingway tune job.toml --command \"python train.py\" --evaluations 15 --parallel 2
-  hemingway tune job.toml --earlier last    learn from the last study: another batch, a machine more
+  hemingway tune job.toml --earlier last    begin from the last study: another batch, a machine more
   hemingway tune --resume last
   hemingway tune --remove k3f9q x7p2m
 
@@ -97,7 +97,7 @@ pub struct Tune {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Evaluations")]
     pub seed: u64,
 
-    /// Learn from a study of a similar job: another batch, other machines of the same types
+    /// Condition on a study of a similar job: another batch, other machines of the same types
     #[arg(long, value_name = "STUDY", help_heading = "Keeping")]
     pub earlier: Option<String>,
 
@@ -126,7 +126,7 @@ pub struct Tune {
     #[command(flatten)]
     pub store: StoreFile,
 
-    /// Write plots of what was found and what the model believes into a folder
+    /// Write plots of what was found and what the model predicts into a folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub plots: Option<PathBuf>,
 
@@ -154,11 +154,33 @@ Example:
   hemingway train --resume last --error 1e-6
   hemingway train --resume k3f9q --take-over
 
-Algorithm and workers that are not given are planned, and changed while it runs when that is better; `hemingway explain`
-shows the plan beforehand.
+Algorithm and workers that are not given are planned, and changed while it runs where that is predicted to be better;
+`hemingway explain` shows the plan beforehand.
 
 Exit code: 0 the goal was reached, 3 stopped before it, 2 bad usage or bad input, 1 anything else.")]
 pub struct Train {
+    #[command(flatten)]
+    pub task: Task,
+
+    /// On how many workers [default: planned]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub workers: Option<usize>,
+
+    #[command(flatten)]
+    pub running: Running,
+
+    /// Go on with a run, by its name or `last`; new goals replace the old ones
+    #[arg(long, value_name = "RUN", conflicts_with_all = FIXED, help_heading = "Keeping")]
+    pub resume: Option<String>,
+
+    /// With --resume: go on although a process on another machine began it and may still be at it
+    #[arg(long, help_heading = "Keeping")]
+    pub take_over: bool,
+}
+
+/// What to train and until when, for `train` and `explain` alike.
+#[derive(Args)]
+pub struct Task {
     #[command(flatten)]
     pub problem: Problem,
 
@@ -185,11 +207,11 @@ pub struct Train {
     /// The algorithm; `hemingway algorithms` lists them [default: planned]
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
+}
 
-    /// On how many workers [default: planned]
-    #[arg(long, value_name = "N", help_heading = "Method")]
-    pub workers: Option<usize>,
-
+/// How a run is made, for `train` and `explain` alike.
+#[derive(Args)]
+pub struct Running {
     /// threads (this machine's cores), simulated (any cluster, on a virtual clock) or mpi (many machines)
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub engine: Option<String>,
@@ -232,7 +254,7 @@ pub struct Train {
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub memory: Option<usize>,
 
-    /// Where all randomness comes from
+    /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
 
@@ -240,14 +262,6 @@ pub struct Train {
     /// engine, whose clock does not see it]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub score_every: Option<u64>,
-
-    /// Go on with a run, by its name or `last`; new goals replace the old ones
-    #[arg(long, value_name = "RUN", conflicts_with_all = FIXED, help_heading = "Keeping")]
-    pub resume: Option<String>,
-
-    /// With --resume: go on although a process on another machine began it and may still be at it
-    #[arg(long, help_heading = "Keeping")]
-    pub take_over: bool,
 
     /// Where the model goes; a link is followed, a pipe or device written to [default: beside the store]
     #[arg(long, value_name = "FILE", help_heading = "Keeping")]
@@ -314,37 +328,40 @@ Example:
   hemingway explain data.libsvm --error 1e-4 --engine simulated
   hemingway explain data.libsvm --error 1e-4 --within 60s --cheapest --cluster cluster.toml
   hemingway explain data.libsvm --within 10s --workers 1,2,4,8,16 --engine simulated
+  hemingway explain data.libsvm --algorithms cocoa,l-bfgs --pilots --engine simulated
 
-Nothing is trained. The plan is what `train` would begin with, from one look at the data and what the store remembers of
-earlier runs; with --pilots short runs are made first, and stay in the store. Exit code 3: nothing can do what is asked.")]
+Nothing is trained. The plan is the one that `train` makes with the same flags, from a profile of the data and the runs
+in the store; with --pilots short runs are made first, and stay in the store. docs/reading-plans.md explains the output.
+
+Exit code: 0 a plan does what is asked, 3 none does, 2 bad usage or bad input, 1 anything else.")]
 pub struct Explain {
     #[command(flatten)]
-    pub problem: Problem,
+    pub task: Task,
 
-    #[command(flatten)]
-    pub stop: Stop,
+    /// The algorithms to choose from [default: all that suit the data]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        conflicts_with = "algorithm",
+        help_heading = "Method"
+    )]
+    pub algorithms: Vec<String>,
 
-    #[command(flatten)]
-    pub planning: Planning,
+    /// The numbers of workers to choose from [default: up to this machine's cores, or to 64 if simulated]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Method")]
+    pub workers: Vec<usize>,
 
     /// Make short runs first: of every algorithm that is left, on few, some and many workers
     #[arg(long, help_heading = "Method")]
     pub pilots: bool,
 
-    /// The algorithms to choose from [default: all that suit the data]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
-    pub algorithms: Vec<String>,
-
-    /// The numbers of workers to choose from [default: powers of two, to this machine's cores, or to 64 if simulated]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Method")]
-    pub workers: Vec<usize>,
-
-    /// threads or simulated
-    #[arg(long, value_name = "NAME", help_heading = "Method")]
-    pub engine: Option<String>,
+    /// Show every configuration, not only the best of each algorithm
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
 
     #[command(flatten)]
-    pub trials: Trials,
+    pub running: Running,
 }
 
 /// Predict the labels of data with a trained model, one per line.
@@ -461,7 +478,7 @@ pub struct RepairRuns {
     pub json: bool,
 }
 
-/// What all commands that remove runs are told.
+/// What all commands that remove runs take.
 #[derive(Args)]
 pub struct Cleaning {
     /// Remove their models, too, where they lie beside the store
@@ -476,7 +493,7 @@ pub struct Cleaning {
     pub json: bool,
 }
 
-/// Show one run: its settings, its way and its result.
+/// Show one run: its settings, its plan beside what it took, its progress and its result.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -549,7 +566,7 @@ pub struct Calibrate {
     pub json: bool,
 }
 
-/// Make experiments: runs with several algorithms, numbers of workers and shares of the data, to learn from.
+/// Make experiments: runs with several algorithms, numbers of workers and shares of the data, for the models.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -557,7 +574,7 @@ Example:
   hemingway measure data.libsvm --algorithms cocoa,cocoa-plus --workers 1,2,4,8 --engine simulated
   hemingway measure data.libsvm --workers 1,2 --fractions 0.05,0.1 --rounds 20
   hemingway measure data.libsvm --engine simulated --budget 10s
-  hemingway fit                   what the models learn from them
+  hemingway fit                   the models of them
 
 Experiments are runs in the store. Those that are there already are not made again, so the same command goes on
 where it was interrupted. Each round is scored, which the training clock does not see.")]
@@ -757,14 +774,14 @@ pub struct ReproduceBespoke {
     pub quiet: bool,
 }
 
-/// What all commands that make runs to learn from are told.
+/// What all commands that make experiments take.
 #[derive(Args)]
 pub struct Trials {
     /// The machines to simulate, as a TOML file
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub cluster: Option<PathBuf>,
 
-    /// Where all randomness comes from
+    /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
 
@@ -839,7 +856,7 @@ pub struct Input {
 /// How to read data.
 #[derive(Args)]
 pub struct Reading {
-    /// libsvm, csv, tsv or idx [default: what the content looks like]
+    /// libsvm, csv, tsv or idx [default: found out from the content]
     #[arg(long, value_name = "FORMAT", help_heading = "Data")]
     pub format: Option<String>,
 
@@ -872,18 +889,18 @@ pub struct Stop {
     pub rounds: Option<u64>,
 }
 
-/// What counts where algorithm or workers are left open.
+/// What is planned for, where algorithm or workers are left open.
 #[derive(Args)]
 pub struct Planning {
     /// The money that may be spent, in the unit of the prices in the cluster file
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Goal")]
     pub budget: Option<f64>,
 
-    /// Less money rather than less time
+    /// The cheapest plan rather than the fastest
     #[arg(long, help_heading = "Goal")]
     pub cheapest: bool,
 
-    /// Count what this share of cases stays below, from 0 to 1, in place of the average
+    /// Compare plans by what this share of cases stays below, from 0 to 1, rather than by the average
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Goal")]
     pub risk: Option<f64>,
 
@@ -891,7 +908,7 @@ pub struct Planning {
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub max_workers: Option<usize>,
 
-    /// Whether to change algorithm and workers while it runs, when that is better
+    /// Whether to change algorithm and workers while it runs, where that is predicted to be better
     #[arg(
         long,
         value_name = "WHETHER",
@@ -905,7 +922,7 @@ pub struct Planning {
     #[arg(
         long,
         value_name = "SHARE",
-        default_value_t = 0.05,
+        default_value_t = PlanningRequest::default().hysteresis,
         allow_negative_numbers = true,
         help_heading = "Method"
     )]

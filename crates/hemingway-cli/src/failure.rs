@@ -1,4 +1,4 @@
-//! How errors are told: what is wrong, then on its own line what to do next.
+//! How errors are reported: what is wrong, then on its own line what to do next.
 
 use std::fmt;
 use std::path::Path;

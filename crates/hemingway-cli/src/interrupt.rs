@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: the first ends training cleanly, the second ends the program.
 //!
 //! Before training begins there is nothing to save, so there the first one ends the program already. A round that does not
-//! end within some seconds is not waited for: the run is closed with its last checkpoint, and the program ends.
+//! end within some seconds is cut short: the run is closed with its last checkpoint, and the program ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,9 +17,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static ANSWER: OnceLock<&str> = OnceLock::new();
 /// The run that is being trained.
 static CLOSER: Mutex<Option<Arc<Closer>>> = Mutex::new(None);
-/// How its report is told.
+/// How its report is printed.
 static TELL: Mutex<Option<Tell>> = Mutex::new(None);
-/// Whoever holds this tells how the run ended; it is never given back.
+/// Whoever holds this reports how the run ended; it is never given back.
 static LAST_WORD: Mutex<()> = Mutex::new(());
 
 type Tell = Box<dyn Fn(&TrainReport) -> anyhow::Result<()> + Send>;
@@ -61,12 +61,12 @@ pub fn can_be_closed(closer: Arc<Closer>) {
     *lock(&CLOSER) = Some(closer);
 }
 
-/// How the report of a run is told that had to be closed.
+/// How the report of a run is printed that had to be closed.
 pub fn when_closed(tell: impl Fn(&TrainReport) -> anyhow::Result<()> + Send + 'static) {
     *lock(&TELL) = Some(Box::new(tell));
 }
 
-/// Training has returned, and how it ended is told by whoever called it.
+/// Training has returned, and whoever called it reports how it ended.
 pub fn training_ended() {
     std::mem::forget(lock(&LAST_WORD));
 }
@@ -76,11 +76,11 @@ fn close_after_grace() {
     let _last_word = lock(&LAST_WORD);
     let closer = lock(&CLOSER).clone();
     let Some(outcome) = closer.and_then(|closer| closer.close()) else { return };
-    let told = outcome.map_err(anyhow::Error::from).and_then(|report| match &*lock(&TELL) {
+    let reported = outcome.map_err(anyhow::Error::from).and_then(|report| match &*lock(&TELL) {
         Some(tell) => tell(&report),
         None => Ok(()),
     });
-    let code = told.map_or_else(|error| failure::tell(&error), |()| BEFORE_THE_GOAL);
+    let code = reported.map_or_else(|error| failure::tell(&error), |()| BEFORE_THE_GOAL);
     std::process::exit(code.into());
 }
 

@@ -10,6 +10,7 @@ mod interrupt;
 mod output;
 mod plan;
 mod progress;
+mod stages;
 mod summary;
 mod words;
 

@@ -21,7 +21,7 @@ pub struct Follower {
     shown: Shown,
     rules: StopRules,
     first: Option<Point>,
-    way: Vec<Mark>,
+    marks: Vec<Mark>,
     /// Which run this is, where there are several.
     what: String,
 }
@@ -36,7 +36,7 @@ enum Shown {
 /// A scored round, as far as the bar is concerned.
 #[derive(Clone, Copy)]
 struct Mark {
-    waited: f64,
+    wall: f64,
     fraction: f64,
 }
 
@@ -48,13 +48,13 @@ impl Follower {
             (false, true) => Shown::Bar(bar()),
             (false, false) => Shown::Lines { last: 0.0 },
         };
-        Follower { shown, rules: StopRules::default(), first: None, way: Vec::new(), what: String::new() }
+        Follower { shown, rules: StopRules::default(), first: None, marks: Vec::new(), what: String::new() }
     }
 
     /// Another run begins, of several that are followed.
     pub fn next(&mut self, what: &str) {
         (self.first, self.what) = (None, format!("{what}, "));
-        self.way.clear();
+        self.marks.clear();
         if let Shown::Lines { last } = &mut self.shown {
             *last = 0.0;
         }
@@ -96,7 +96,7 @@ impl Follower {
         let text = self.describe(point);
         match &mut self.shown {
             Shown::Bar(bar) => {
-                bar.set_position((self.way.last().map_or(0.0, |mark| mark.fraction) * STEPS) as u64);
+                bar.set_position((self.marks.last().map_or(0.0, |mark| mark.fraction) * STEPS) as u64);
                 bar.set_message(text);
             }
             Shown::Lines { last } if point.wall_seconds.0 - *last >= PAUSE => {
@@ -109,7 +109,7 @@ impl Follower {
 
     /// Workers were lost; the run goes on from its last checkpoint.
     pub fn restarting(&mut self, reason: &hemingway::Error, gone: &[String], workers: usize) {
-        self.way.clear();
+        self.marks.clear();
         let gone = if gone.is_empty() { String::new() } else { format!(" without {}", gone.join(", ")) };
         let workers = words::counted(workers, "worker");
         let text = format!("{reason}; going on from the last checkpoint with {workers}{gone}");
@@ -128,18 +128,15 @@ impl Follower {
             self.first = Some(*point);
         }
         let fraction = fraction(&self.rules, self.first.as_ref().unwrap_or(point), point);
-        self.way.push(Mark { waited: point.wall_seconds.0, fraction });
+        self.marks.push(Mark { wall: point.wall_seconds.0, fraction });
     }
 
     /// Short enough for the 60 columns that a narrow terminal has left beside the bar.
     fn describe(&self, point: &Point) -> String {
-        let left = time_left(&self.way).map(|left| format!("{} left, ", words::duration(left)));
-        let proved = match point.certified_error {
-            error if error.is_finite() => format!("within {}", words::percent(error)),
-            _ => "nothing proved yet".to_owned(),
-        };
+        let left = time_left(&self.marks).map(|left| format!("{} left, ", words::duration(left)));
         let (round, objective) = (words::count(point.round as usize), words::number(point.primal));
-        format!("{}{}round {round}, objective {objective}, {proved}", self.what, left.unwrap_or_default())
+        let (left, error) = (left.unwrap_or_default(), words::certified(point));
+        format!("{}{left}round {round}, objective {objective}, error {error}", self.what)
     }
 }
 
@@ -151,7 +148,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// How much of the way lies behind, by the goal or limit that is nearest: 0 at the first point, 1 at the end.
+/// How much is done, by the goal or limit that is nearest: 0 at the first point, 1 at the end.
 fn fraction(rules: &StopRules, first: &Point, now: &Point) -> f64 {
     let error = rules.error.map(|goal| {
         let (start, here) = (first.certified_error, now.certified_error);
@@ -164,10 +161,10 @@ fn fraction(rules: &StopRules, first: &Point, now: &Point) -> f64 {
     nearest.fold(0.0, f64::max).clamp(0.0, 1.0)
 }
 
-/// The time left if it goes on as in the later half of the way so far.
-fn time_left(way: &[Mark]) -> Option<f64> {
-    let (last, from) = (way.last()?, way.get(way.len() / 2)?);
-    let speed = (last.fraction - from.fraction) / (last.waited - from.waited);
+/// The time left if it goes on as in the later half of the run so far.
+fn time_left(marks: &[Mark]) -> Option<f64> {
+    let (last, from) = (marks.last()?, marks.get(marks.len() / 2)?);
+    let speed = (last.fraction - from.fraction) / (last.wall - from.wall);
     (speed > 0.0 && speed.is_finite()).then(|| (1.0 - last.fraction) / speed)
 }
 
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_logarithm_of_the_error_is_the_way() {
+    fn progress_is_the_logarithm_of_the_error() {
         let rules = StopRules { error: Some(1e-4), ..Default::default() };
         let part = |error| fraction(&rules, &point(1, 1.0, 1.0), &point(5, 5.0, error));
         assert_eq!([part(1.0), part(1e-2), part(1e-4), part(1e-5)], [0.0, 0.5, 1.0, 1.0]);
@@ -202,10 +199,10 @@ mod tests {
 
     #[test]
     fn the_time_left_follows_the_later_half() {
-        let way: Vec<Mark> = [(1.0, 0.0), (2.0, 0.5), (3.0, 0.6), (4.0, 0.7)]
-            .map(|(waited, fraction)| Mark { waited, fraction })
+        let marks: Vec<Mark> = [(1.0, 0.0), (2.0, 0.5), (3.0, 0.6), (4.0, 0.7)]
+            .map(|(wall, fraction)| Mark { wall, fraction })
             .to_vec();
-        assert!((time_left(&way).unwrap() - 3.0).abs() < 1e-9);
-        assert_eq!(time_left(&way[..1]), None);
+        assert!((time_left(&marks).unwrap() - 3.0).abs() < 1e-9);
+        assert_eq!(time_left(&marks[..1]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{plan, words};
+use crate::{output, plan, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport) -> String {
@@ -11,10 +11,13 @@ pub fn summary(report: &TrainReport) -> String {
         ("labels", Some(words::labels(&report.dataset.labels))),
         ("method", Some(method(report))),
         ("time", Some(time(report))),
+        ("wall time", Some(wall_time(report))),
         ("predicted", predicted(report)),
+        ("actual", actual(report)),
+        ("overhead", overhead(report)),
         ("switched", switched(report)),
         ("slow", slow(report)),
-        ("price", report.price.map(|price| format!("{price:.4}"))),
+        ("cost", report.cost.map(words::cost)),
         ("objective", Some(objective(report))),
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
@@ -32,22 +35,22 @@ pub fn summary(report: &TrainReport) -> String {
 /// The certified error in words.
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
-        (Some(error), false) => format!("within {} of the best possible objective", words::percent(error)),
-        (Some(error), true) => {
-            format!(
-                "the best possible objective is lower by at most {} of where it began",
-                words::percent(error)
-            )
+        (Some(error), false) => {
+            format!("error {}, relative to the best possible objective", words::error(error))
         }
-        (None, _) => "nothing about how far the best possible objective is".to_owned(),
+        (Some(error), true) => {
+            format!("error {}, relative to the objective at the start", words::error(error))
+        }
+        (None, _) => "no error".to_owned(),
     }
 }
 
 /// Names on the left, texts on the right.
 pub fn table(rows: &[(&str, String)]) -> String {
-    rows.iter()
-        .map(|(name, text)| format!("  {}{text}\n", console::style(format!("{name:<12}")).bold()))
-        .collect()
+    let line = |name: &str, text: &str| {
+        format!("  {}{}\n", console::style(format!("{name:<12}")).bold(), output::wrapped(text, 14))
+    };
+    rows.iter().map(|(name, text)| line(name, text)).collect()
 }
 
 fn headline(report: &TrainReport) -> String {
@@ -79,25 +82,39 @@ fn method(report: &TrainReport) -> String {
 fn time(report: &TrainReport) -> String {
     let clock = if report.engine == "simulated" { "simulated" } else { "training" };
     let rounds = words::counted(report.rounds as usize, "round");
-    format!(
-        "{} {clock} in {rounds}; load {}, train and score {}",
-        words::duration(report.seconds),
-        words::duration(report.load_seconds),
-        words::duration(report.wall_seconds)
-    )
+    format!("{} {clock} in {rounds}", words::duration(report.seconds))
 }
 
-/// What the plan promised beside what came of it.
+fn wall_time(report: &TrainReport) -> String {
+    let [load, train] = [report.load_seconds, report.wall_seconds].map(words::duration);
+    format!("load {load}, train and score {train}")
+}
+
+/// What was predicted: the time from the profile to the goal, or the error at the deadline.
 fn predicted(report: &TrainReport) -> Option<String> {
     let plan = report.plan.as_ref()?;
-    let time = plan.seconds.as_ref().filter(|_| plan.error.is_none()).map(|seconds| {
-        let ratio = report.seconds / seconds.mean;
-        format!("{}; actual / predicted = {ratio:.2}", plan::written(Some(seconds), words::duration))
+    let seconds = plan::predicted_seconds(plan, report.before_seconds);
+    let time = seconds.map(|seconds| words::interval(&seconds, words::predicted_duration));
+    time.or_else(|| plan::predicted_error(plan).map(|error| format!("error {error}")))
+}
+
+/// What came of it, as it was predicted.
+fn actual(report: &TrainReport) -> Option<String> {
+    let plan = report.plan.as_ref()?;
+    let actual = report.seconds + report.before_seconds;
+    let time = plan::predicted_seconds(plan, report.before_seconds).map(|seconds| {
+        format!("{}; actual / predicted = {:.2}", words::duration(actual), actual / seconds.mean)
     });
-    let error =
-        plan.error.as_ref().map(|error| format!("error {}", plan::written(Some(error), words::error)));
-    let overhead = format!("planning and switching took {}", words::duration(report.overhead_seconds));
-    Some([time, error, Some(overhead)].into_iter().flatten().collect::<Vec<_>>().join("; "))
+    time.or_else(|| plan.error.as_ref().map(|_| format!("error {}", words::proved(report))))
+}
+
+/// What is part of the time but not of any round.
+fn overhead(report: &TrainReport) -> Option<String> {
+    report.plan.as_ref()?;
+    let before = format!("profile and planning {}", words::duration(report.before_seconds));
+    let later = report.overhead_seconds - report.before_seconds;
+    let later = (!report.switches.is_empty()).then(|| format!("switches {}", words::duration(later)));
+    Some([Some(before), later].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 fn switched(report: &TrainReport) -> Option<String> {
@@ -113,7 +130,7 @@ fn switched(report: &TrainReport) -> Option<String> {
     (!steps.is_empty()).then(|| steps.join(", "))
 }
 
-/// Workers that the others waited for.
+/// Workers that are slower than the others.
 fn slow(report: &TrainReport) -> Option<String> {
     let slow = report.stragglers.iter().take(MOST_SLOW);
     let slow: Vec<String> = slow

@@ -1,7 +1,7 @@
 //! How figures are written for people.
 
-use hemingway::DatasetSummary;
 use hemingway::data::Labels;
+use hemingway::{DatasetSummary, Estimate, Point, TrainReport};
 
 /// 60000 → `60,000`.
 pub fn count(number: usize) -> String {
@@ -49,23 +49,88 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A relative error as it is asked for: `1e-4`.
+/// A relative error as it is asked for, with two digits at most: `1e-4`, `1.9e-5`, `0.45`, `2.5e2`.
 pub fn error(error: f64) -> String {
-    let exponent = if error > 0.0 { error.log10().floor() } else { 0.0 };
-    let first = error / 10f64.powf(exponent);
     match error {
         e if e <= 0.0 || !e.is_finite() => e.to_string(),
-        e if e >= 0.1 => format!("{e:.2}"),
-        _ if (first - first.round()).abs() < 0.005 => format!("{first:.0}e{exponent:.0}"),
-        _ => format!("{first:.1}e{exponent:.0}"),
+        e if (0.0995..0.995).contains(&e) => rounded(e),
+        e if (0.995..9.95).contains(&e) => format!("{e:.1}").replace(".0", ""),
+        e => format!("{e:.1e}").replace(".0e", "e"),
     }
 }
+
+/// An error that is only predicted. Far below what anybody asks for it is no more than that.
+pub fn predicted_error(value: f64) -> String {
+    if value < SMALLEST_PREDICTED { format!("below {SMALLEST_PREDICTED:e}") } else { error(value) }
+}
+
+/// Errors below this are not told apart.
+const SMALLEST_PREDICTED: f64 = 1e-9;
+
+/// The certified relative error of a point; a dash as long as no lower bound is proved that it could be relative to.
+pub fn certified(point: &Point) -> String {
+    if point.dual > 0.0 && point.certified_error.is_finite() {
+        error(point.certified_error)
+    } else {
+        NONE.to_owned()
+    }
+}
+
+/// The same of a finished run.
+pub fn proved(report: &TrainReport) -> String {
+    let error = report.certified_error.filter(|_| !report.relative_to_start);
+    error.map_or_else(|| NONE.to_owned(), self::error)
+}
+
+/// Where there is no figure.
+pub const NONE: &str = "-";
 
 /// A count that is only predicted: two digits of it.
 pub fn rough_count(value: f64) -> String {
     let size = 10f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
-    let rounded = (value / size).round() * size;
-    if rounded < 1e7 { count(rounded as usize) } else { format!("{rounded:.0e}") }
+    if value > MANY { "> 1 million".to_owned() } else { count(((value / size).round() * size) as usize) }
+}
+
+/// Nobody waits for more rounds than this.
+const MANY: f64 = 1e6;
+
+/// Two digits after the point at most: `0.45`, `4`.
+pub fn rounded(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Money, with two digits at least: `0.00045`, `0.12`, `23.80`.
+pub fn cost(cost: f64) -> String {
+    match cost {
+        c if c <= 0.0 || !c.is_finite() => c.to_string(),
+        c if c < 1e-7 => error(c),
+        c if c < 1.0 => format!("{c:.*}", (1.0 - c.log10().floor()) as usize),
+        c if c < 1e4 => format!("{c:.2}"),
+        c => count(c as usize),
+    }
+}
+
+/// A time that is only predicted: two or three digits of it.
+pub fn predicted_duration(seconds: f64) -> String {
+    const HOUR: f64 = 3600.0;
+    const DAY: f64 = 24.0 * HOUR;
+    match seconds {
+        s if s < 120.0 => duration(s),
+        s if s < 600.0 => format!("{:.1} min", s / 60.0),
+        s if s < 2.0 * HOUR => format!("{:.0} min", s / 60.0),
+        s if s < 10.0 * HOUR => format!("{:.1} h", s / HOUR),
+        s if s < 2.0 * DAY => format!("{:.0} h", s / HOUR),
+        s if s < 365.0 * DAY => format!("{:.0} days", s / DAY),
+        _ => "> 1 year".to_owned(),
+    }
+}
+
+/// `12 s (8 s to 20 s)`, or `12 s` where that is certain.
+pub fn interval(estimate: &Estimate, write: fn(f64) -> String) -> String {
+    let Estimate { low, mean, high } = estimate;
+    let [low, mean, high] = [low, mean, high].map(|value| write(*value));
+    if low == high { mean } else { format!("{mean} ({low} to {high})") }
 }
 
 /// A length of time with the unit that suits it.
@@ -73,7 +138,9 @@ pub fn duration(seconds: f64) -> String {
     // Rounded first, so that there are no 60 seconds in a minute.
     let parted = |whole: f64| ((whole / 60.0).floor(), whole % 60.0);
     match seconds {
+        s if s > 0.0 && s < 5e-7 => "below 1 µs".to_owned(),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 9.95e-3 => format!("{:.1} ms", s * 1e3),
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
         s if s < 120.0 => format!("{s:.1} s"),
@@ -159,11 +226,33 @@ mod tests {
             ["0.0878121", "12.5000", "1.00000e-9"]
         );
         assert_eq!([duration(0.42), duration(2.347), duration(200.0)], ["420 ms", "2.35 s", "3 min 20 s"]);
-        assert_eq!([duration(2e-6), duration(179.7)], ["2 µs", "3 min 0 s"]);
+        assert_eq!([duration(2e-6), duration(1.23e-3), duration(179.7)], ["2 µs", "1.2 ms", "3 min 0 s"]);
         assert_eq!([duration(7_199.0), duration(10_799.0)], ["119 min 59 s", "3 h 0 min"]);
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([bytes(17), bytes(2345), bytes(2_345_678)], ["17 bytes", "2.3 kB", "2.3 MB"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
+    }
+
+    #[test]
+    fn errors_are_written_as_they_are_asked_for() {
+        let written = [1e-4, 0.001, 1.92e-5, 9.99e-5, 0.45, 0.1, 1.0, 0.5, 2.46, 247.3].map(error);
+        assert_eq!(written, ["1e-4", "1e-3", "1.9e-5", "1e-4", "0.45", "0.1", "1", "0.5", "2.5", "2.5e2"]);
+        assert_eq!([predicted_error(1e-12), predicted_error(2e-9)], ["below 1e-9", "2e-9"]);
+    }
+
+    #[test]
+    fn predictions_claim_no_more_digits_than_they_have() {
+        assert_eq!([rough_count(48.3), rough_count(1234.0)], ["48", "1,200"]);
+        assert_eq!(rough_count(85_572_287.0), "> 1 million");
+        let estimate = |low, mean, high| Estimate { low, mean, high };
+        assert_eq!(interval(&estimate(0.1, 0.2, 0.4), duration), "200 ms (100 ms to 400 ms)");
+        assert_eq!(interval(&estimate(1e-12, 1e-11, 1e-10), predicted_error), "below 1e-9");
+        assert_eq!(
+            [13.0, 130.0, 1000.0, 8e4, 1e6, 1e9].map(predicted_duration),
+            ["13.0 s", "2.2 min", "17 min", "22 h", "12 days", "> 1 year"]
+        );
+        assert_eq!([4.5e-4, 0.123, 23.8, 23_809.2].map(cost), ["0.00045", "0.12", "23.80", "23,809"]);
+        assert_eq!([duration(0.0), duration(1e-9)], ["0 µs", "below 1 µs"]);
     }
 
     #[test]

@@ -171,9 +171,9 @@ fn changed_data_is_not_resumed() {
     assert!(outcome.stderr.contains("has changed: it had 10 rows"), "{}", outcome.stderr);
 }
 
-/// Rounds of some seconds: the first makes a checkpoint, and the next is not waited for.
+/// Rounds of some seconds: the first makes a checkpoint, and the next is cut short.
 #[test]
-fn a_long_round_is_not_waited_for() {
+fn a_long_round_is_cut_short() {
     for engine in ["--engine=threads", "--engine=simulated"] {
         let sandbox = Sandbox::new();
         let data = "synthetic:separable,rows=100,features=2";

@@ -74,11 +74,11 @@ fn models_of_stored_runs_look_ahead() {
     let families = answer["families"].as_array().unwrap();
     assert_eq!(families.len(), 2);
     for family in families {
-        let [between, beyond] = [0, 1].map(|k| &family["outlooks"][k]);
-        for outlook in [between, beyond] {
+        let [between, beyond] = [0, 1].map(|k| &family["forecasts"][k]);
+        for forecast in [between, beyond] {
             let [low, mean, high] =
-                ["low", "mean", "high"].map(|name| outlook["seconds"][name].as_f64().unwrap());
-            assert!(0.0 < low && low <= mean && mean <= high, "{outlook}");
+                ["low", "mean", "high"].map(|name| forecast["seconds"][name].as_f64().unwrap());
+            assert!(0.0 < low && low <= mean && mean <= high, "{forecast}");
         }
         assert!(beyond["warning"].as_str().unwrap().contains("2.0"), "{beyond}");
     }

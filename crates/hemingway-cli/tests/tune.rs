@@ -195,7 +195,7 @@ fn any_part_of_an_answer_may_be_missing() {
 }
 
 #[test]
-fn failures_are_learnt_from_until_there_are_only_failures() {
+fn failures_count_until_there_are_only_failures() {
     let sandbox = job("echo no memory >&2\nexit 7\n");
     check(
         &sandbox,
@@ -224,7 +224,7 @@ fn an_evaluation_that_hangs_has_failed_and_is_gone() {
     assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     gone(&written(&sandbox, "inner"));
     gone(&written(&sandbox, "outer"));
-    // One that leaves a process behind which holds its output is not waited for.
+    // One that leaves a process behind which holds its output does not hold the study up.
     let sandbox = job(&format!("sleep 60 & echo $! > inner\n{WORKS}"));
     check(&sandbox, &["job.toml", "--evaluations=1"], 0, "");
     gone(&written(&sandbox, "inner"));
@@ -253,7 +253,7 @@ fn a_killed_study_goes_on_and_leaves_nobody_behind() {
     assert!(sandbox.run(&["tune", "--studies"]).stdout.contains("1 of 4"));
     sandbox.write("quick", "");
     let report = sandbox.json(&["tune", "--resume=last", "--json"]);
-    assert_eq!(numbers(&report), [1, 2, 3, 4], "--stop-below=0 is remembered");
+    assert_eq!(numbers(&report), [1, 2, 3, 4], "--stop-below=0 is kept");
     assert_eq!(report["evaluations"][0]["time"], 1.1);
 }
 
@@ -302,7 +302,7 @@ fn two_resume_one_study_and_one_does() {
 }
 
 #[test]
-fn another_study_is_learnt_from_if_it_can_be() {
+fn another_study_is_conditioned_on_if_it_can_be() {
     let sandbox = job(WORKS);
     let first = sandbox.json(&["tune", "job.toml", "--json"]);
     sandbox.write("batch.toml", &JOB.replace("batch = 64", "batch = 128"));

@@ -112,3 +112,16 @@ pub struct Decision {
     /// Those that could not.
     pub rejected: Vec<Rejected>,
 }
+
+impl Decision {
+    /// Why this plan, where the first alternative is not worse by the criterion.
+    pub fn why(&self) -> Option<String> {
+        if self.reason.is_some() {
+            return self.reason.clone();
+        }
+        let (plan, first) = (self.plan.as_ref()?, self.alternatives.first()?);
+        let workers = if plan.first().workers < first.first().workers { ", on more workers" } else { "" };
+        let not_worse = first.criterion <= plan.criterion;
+        not_worse.then(|| format!("the first alternative is predicted to be as good{workers}"))
+    }
+}

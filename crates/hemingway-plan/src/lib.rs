@@ -14,7 +14,7 @@ mod posterior;
 pub mod prior;
 mod profile;
 mod settings;
-mod words;
+pub mod words;
 
 pub use candidate::{Candidate, Configuration, Decision, Rejected, Stage, Unit};
 pub use error::Error;

@@ -211,12 +211,14 @@ impl Planner {
             match self.alone(model).map(|forecast| (self.objection(&forecast), forecast)) {
                 None => {}
                 Some((None, forecast)) if forecast.cost.is_finite() => possible.push(forecast),
-                Some((reason, _)) => {
+                Some((reason, forecast)) => {
                     let reason = reason.unwrap_or_else(|| "no error is predicted to be reached".to_owned());
-                    rejected.push(Rejected { name: name(), reason });
+                    rejected.push((forecast.cost, Rejected { name: name(), reason }));
                 }
             }
         }
+        rejected.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let rejected = rejected.into_iter().map(|(_, rejected)| rejected).collect();
         let by_cost = |a: &Forecast, b: &Forecast| {
             let workers = |forecast: &Forecast| self.models[forecast.parts[0].model].configuration.workers;
             a.cost.total_cmp(&b.cost).then(workers(a).cmp(&workers(b)))
@@ -593,10 +595,8 @@ impl Planner {
         if let (Some(_), Some(within)) = (error, within)
             && self.seconds + forecast.times.at(sure) > within
         {
-            let median = crate::words::seconds(forecast.times.at(0.0));
-            return Some(format!(
-                "predicted to take {median}; the deadline has to be kept in {percent:.0} % of cases"
-            ));
+            let [median, late] = [0.0, sure].map(|at| crate::words::seconds(forecast.times.at(at)));
+            return Some(format!("takes {median}, and up to {late} in {percent:.0} % of cases"));
         }
         if budget.is_none() && !cheapest {
             return None;

@@ -7,15 +7,16 @@
 
 use std::collections::BTreeSet;
 
+use hemingway_plan::{Candidate, Decision, Goal, Stage, Unit};
 use hemingway_train::StopRules;
 
-use crate::default_choice::USUAL_ERROR;
+use crate::default_choice::{SIMULATED, USUAL_ERROR};
 use crate::inputs::PlanInputs;
-use crate::prepare::profile;
+use crate::prepare::{Profiled, profile};
 use crate::session::measure_if_needed;
 use crate::{
-    Error, Experiment, Explanation, MeasureRequest, MeasureWatch, Measured, Measuring, Place, Progress,
-    Store, TrainRequest, choose, measure,
+    Choice, Error, Experiment, Explanation, MeasureRequest, MeasureWatch, Measured, Measuring, Place,
+    Progress, Store, TrainRequest, choose, measure,
 };
 
 /// A pilot has this many rounds.
@@ -34,50 +35,102 @@ pub struct ExplainRequest {
     pub pilots: bool,
 }
 
-/// Plans without training.
+/// Plans without training: the same plan as `train` makes from the same request.
 pub fn explain(
     request: &ExplainRequest,
     place: &Place,
     watch: &mut MeasureWatch,
 ) -> Result<Explanation, Error> {
     let base = request.base.clone().with_absolute_paths();
-    base.check_stop()?;
     request.check_names()?;
     let mut choice = choose(&base)?;
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
-    let (data, profile, room) = profile(&base)?;
-    let inputs = |store| PlanInputs {
-        request: &base,
-        choice: &choice,
-        data: &data,
-        profile: profile.clone(),
-        store,
-        workers: request.workers.as_deref(),
-        algorithms: request.algorithms.as_deref(),
-        reading: None,
-        room: Some(room),
-    };
-    let mut planning = inputs(store.as_ref()).plan()?;
-    let warnings = store.as_ref().map_or_else(Vec::new, Store::warnings);
-    warnings.iter().for_each(|warning| (watch.observe)(Measuring::Run(Progress::Noticed(warning))));
-    if request.pilots {
-        let candidates = planning.explanation.decision.alternatives.iter();
-        let candidates = candidates.chain(&planning.explanation.decision.plan);
-        let algorithms: BTreeSet<&str> = candidates.clone().map(|of| of.first().algorithm.as_str()).collect();
-        let algorithms: Vec<String> = algorithms.into_iter().map(str::to_owned).collect();
-        let workers: BTreeSet<usize> = candidates.map(|of| of.first().workers).collect();
-        let pilots = pilots(&base, &algorithms, &few(&workers), place, watch)?;
-        let overhead = planning.explanation.overhead_seconds;
-        planning = inputs(Store::open_if_there(place)?.as_ref()).plan()?;
-        let took = pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum::<f64>();
-        planning.explanation.pilots = pilots.len();
-        planning.explanation.overhead_seconds += overhead + took;
+    let profiled = profile(&base, &choice)?;
+    let goal = base.goal(&choice.stop);
+    if goal.error.is_none() && goal.within.is_none() {
+        return Ok(unplanned(goal, &choice, profiled));
     }
-    Ok(planning.explanation)
+    let explanation = request.plan(&base, &choice, &profiled, store.as_ref())?;
+    warn(store.as_ref(), watch);
+    if !request.pilots {
+        return Ok(explanation);
+    }
+    let pilots = pilots(&base, &explanation.decision, place, watch)?;
+    let seconds = pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum::<f64>();
+    // Pilots have measured this machine where it was not known.
+    let store = Store::open_if_there(place)?;
+    let mut choice = choose(&base)?;
+    measure_if_needed(&mut choice, store.as_ref())?;
+    let after = request.plan(&base, &choice, &profiled, store.as_ref())?;
+    Ok(Explanation {
+        pilots: pilots.len(),
+        pilot_seconds: seconds,
+        overhead_seconds: explanation.overhead_seconds + after.overhead_seconds + seconds,
+        ..after
+    })
+}
+
+/// Says what of the store could not be read.
+fn warn(store: Option<&Store>, watch: &mut MeasureWatch) {
+    let warnings = store.map_or_else(Vec::new, Store::warnings);
+    warnings.iter().for_each(|warning| (watch.observe)(Measuring::Run(Progress::Noticed(warning))));
+}
+
+/// Where only rounds are asked for there is nothing to plan by, and `train` has its defaults.
+fn unplanned(goal: Goal, choice: &Choice, profiled: Profiled) -> Explanation {
+    let configuration = choice.configuration(profiled.data.rows);
+    let stage = Stage {
+        configuration,
+        until_error: None,
+        rounds: None,
+        unit: Unit::Rounds,
+        seconds: None,
+        cost: None,
+    };
+    let plan = Candidate { stages: vec![stage], seconds: None, error: None, cost: None, criterion: 0.0 };
+    let reason = format!("only rounds are asked for, so there is nothing to plan by; {}", choice.reason);
+    Explanation {
+        goal,
+        dataset: profiled.data,
+        profile: profiled.profile,
+        decision: Decision { plan: Some(plan), reason: Some(reason), ..Decision::default() },
+        reused: Vec::new(),
+        dropped: Vec::new(),
+        unmeasured: Vec::new(),
+        warnings: Vec::new(),
+        pilots: 0,
+        overhead_seconds: 0.0,
+        pilot_seconds: 0.0,
+    }
 }
 
 impl ExplainRequest {
+    fn plan(
+        &self,
+        base: &TrainRequest,
+        choice: &Choice,
+        profiled: &Profiled,
+        store: Option<&Store>,
+    ) -> Result<Explanation, Error> {
+        let inputs = PlanInputs {
+            request: base,
+            choice,
+            data: &profiled.data,
+            profile: profiled.profile.clone(),
+            store,
+            workers: self.workers.as_deref().or(profiled.workers.as_deref()),
+            algorithms: self.algorithms.as_deref(),
+            reading: None,
+            room: profiled.room,
+        };
+        let mut explanation = inputs.plan()?.explanation;
+        if choice.engine != SIMULATED {
+            explanation.overhead_seconds += profiled.seconds;
+        }
+        Ok(explanation)
+    }
+
     fn check_names(&self) -> Result<(), Error> {
         let named = self.algorithms.iter().flatten().chain(&self.base.algorithm);
         for name in named {
@@ -87,17 +140,23 @@ impl ExplainRequest {
     }
 }
 
+/// Short runs of every algorithm that is left, on few, some and many workers.
 fn pilots(
     base: &TrainRequest,
-    algorithms: &[String],
-    workers: &[usize],
+    decision: &Decision,
     place: &Place,
     watch: &mut MeasureWatch,
 ) -> Result<Vec<Measured>, Error> {
+    let stages = decision.alternatives.iter().chain(&decision.plan).flat_map(|candidate| &candidate.stages);
+    let configurations = stages.map(|stage| &stage.configuration);
+    let algorithms: BTreeSet<&str> = configurations.clone().map(|of| of.algorithm.as_str()).collect();
+    let algorithms: Vec<String> = algorithms.into_iter().map(str::to_owned).collect();
+    let workers: BTreeSet<usize> = configurations.map(|of| of.workers).collect();
     let mut base = base.clone();
     let error = base.stop.error.filter(|error| *error > 0.0).unwrap_or(USUAL_ERROR);
     base.stop = StopRules { error: Some(error), ..StopRules::default() };
-    let experiments = Experiment::grid(algorithms, workers, &[1.0], PILOT_ROUNDS);
+    (base.model, base.test) = (None, None);
+    let experiments = Experiment::grid(&algorithms, &few(&workers), &[base.data.fraction], PILOT_ROUNDS);
     measure(&MeasureRequest { base, experiments }, place, watch)
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hemingway_data::{Dataset, cores};
 use hemingway_plan::{
-    Candidate, Configuration, Decision, Goal, Inputs, Planner, Profile, Rejected, Settings,
+    Candidate, Configuration, Decision, Goal, Inputs, Planner, Profile, Rejected, Settings, words,
 };
 use hemingway_train::{Cluster, Collective, DataProfile, Entry, Machine, Network, Problem, catalogue};
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,9 @@ pub struct Explanation {
     pub pilots: usize,
     /// What profile, planning and pilots took, on the training clock.
     pub overhead_seconds: f64,
+    /// The part of it that pilots took.
+    #[serde(default)]
+    pub pilot_seconds: f64,
 }
 
 /// A plan, and who follows it.
@@ -102,6 +105,9 @@ impl PlanInputs<'_> {
             decision = planner.decide();
             decision.rejected.extend(lost);
         }
+        if warnings.is_empty() {
+            warnings.extend(too_short(&goal, &decision));
+        }
         if let Some(plan) = &decision.plan {
             planner.begin(plan);
         }
@@ -119,6 +125,7 @@ impl PlanInputs<'_> {
                 warnings,
                 pilots: 0,
                 overhead_seconds,
+                pilot_seconds: 0.0,
                 profile: self.profile,
             },
             planner,
@@ -173,13 +180,14 @@ impl PlanInputs<'_> {
     ) -> Result<(Goal, String), Error> {
         let best = |goal: Goal| Planner::new(inputs(goal)).decide().plan;
         let unlimited = Goal { within: None, budget: None, cheapest: false, ..*goal };
-        let wanted = goal.error.map_or("anything".to_owned(), |error| format!("an error of {error:e}"));
+        let wanted = goal.error.map_or("any error".to_owned(), |error| format!("error {error:e}"));
         let unpriced = || "no prices are known; give machines a price in the cluster file".to_owned();
-        if goal.cheapest && cluster.price_per_second(1).is_none() {
-            return Err(Error::Impossible {
-                goal: format!("the cheapest way to {wanted}"),
-                best: unpriced(),
-            });
+        if (goal.cheapest || goal.budget.is_some()) && cluster.price_per_second(1).is_none() {
+            let asked = match goal.budget {
+                Some(budget) => format!("{wanted} for at most {budget}"),
+                None => format!("the cheapest plan for {wanted}"),
+            };
+            return Err(Error::Impossible { goal: asked, best: unpriced() });
         }
         if let Some(budget) = goal.budget.filter(|_| goal.within.is_none()) {
             let cheapest = best(Goal { cheapest: true, ..unlimited }).and_then(|plan| plan.cost);
@@ -196,15 +204,18 @@ impl PlanInputs<'_> {
         }
         let takes = match best(unlimited).as_ref().and_then(|best| Some((best, best.seconds.as_ref()?))) {
             Some((best, seconds)) => {
-                format!("the fastest, {}, takes about {:.3} s", best.name(), seconds.mean)
+                let [low, mean, high] = [seconds.low, seconds.mean, seconds.high].map(words::seconds);
+                format!("the fastest, {}, takes {mean} ({low} to {high})", best.name())
             }
-            None => "no plan is predicted to reach it".to_owned(),
+            None => "nor in any longer time".to_owned(),
         };
-        let within = goal.within.unwrap_or_default();
+        let within = words::seconds(goal.within.unwrap_or_default());
+        let sure = 100.0 * Settings::default().sure;
+        let sure = goal.error.map_or_else(String::new, |_| format!(" in {sure:.0} % of cases"));
         Ok((
             goal.best_effort(),
             format!(
-                "{wanted} within {within:.3} s is not to be expected: {takes}; training goes as far as it can"
+                "no plan is predicted to reach {wanted} within {within}{sure}: {takes}; training goes as far as it can"
             ),
         ))
     }
@@ -283,7 +294,7 @@ impl PlanInputs<'_> {
                 let choice = Choice { algorithm, workers, parameters, ..self.choice.clone() };
                 vec![choice.configuration(self.data.rows)]
             }
-            None if local_work && workers > 1 => LOCAL_WORK.map(with).to_vec(),
+            None if local_work && workers > 1 && self.request.is_open() => LOCAL_WORK.map(with).to_vec(),
             None => vec![with(1.0)],
         }
     }
@@ -343,8 +354,24 @@ fn too_small(goal: &Goal) -> Option<String> {
     ))
 }
 
-/// The plan of an explanation, if there is one.
+fn too_short(goal: &Goal, decision: &Decision) -> Option<String> {
+    let error = decision.plan.as_ref()?.error.as_ref()?;
+    let within = words::seconds(goal.within?);
+    (error.mean > AT_THE_START).then(|| {
+        format!("no plan is predicted to make progress within {within}; training ends after its first round")
+    })
+}
+
+/// As good as the error at the start of training, which is 1.
+const AT_THE_START: f64 = 0.999;
+
 impl Explanation {
+    /// What comes before the first round of the run: profile and planning. What pilots took is spent already.
+    pub fn before_seconds(&self) -> f64 {
+        (self.overhead_seconds - self.pilot_seconds).max(0.0)
+    }
+
+    /// The plan, if there is one.
     pub(crate) fn plan(&self) -> Option<&Candidate> {
         self.decision.plan.as_ref()
     }

@@ -95,7 +95,7 @@ pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
 pub use hemingway_plan::{
     Candidate, Configuration, ConvergenceModel, Decision, Estimate, Goal, Profile, Query, Rejected, Risk,
-    Stage, SystemModel, Unit,
+    Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
     Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,

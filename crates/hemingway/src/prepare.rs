@@ -82,9 +82,7 @@ impl Trainer {
     /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
     pub(crate) fn workers(&self) -> Option<Vec<usize>> {
         let Trainer::Ranks { setup, .. } = self else { return None };
-        let most = setup.ranks();
-        let powers = std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m < most);
-        Some(powers.chain([most]).collect())
+        Some(ranks_to_choose(setup.ranks()))
     }
 
     /// What reading the data took, and on how many workers, where every number of workers has to read it.
@@ -101,12 +99,7 @@ pub(crate) fn prepare(
     choice: &Choice,
     from: Option<&Checkpoint>,
 ) -> Result<(Ready, Trainer), Error> {
-    request.check_stop()?;
-    request.check_fraction(&choice.engine)?;
-    request.check_labels()?;
-    let problem = problem(request)?;
-    let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
-    check_needs(algorithm.as_ref(), choice)?;
+    let problem = checked(request, choice)?;
     if choice.engine == MPI {
         have_it_read(request, choice, from, problem)
     } else {
@@ -114,16 +107,46 @@ pub(crate) fn prepare(
     }
 }
 
-/// What the problem of a request is like.
-pub(crate) fn profile(request: &TrainRequest) -> Result<(DatasetSummary, Profile, Room), Error> {
+/// What a plan needs to know of the problem of a request.
+pub(crate) struct Profiled {
+    pub data: DatasetSummary,
+    pub profile: Profile,
+    /// What making the profile took.
+    pub seconds: f64,
+    pub room: Option<Room>,
+    /// Numbers of workers to choose from, if not the usual ones.
+    pub workers: Option<Vec<usize>>,
+}
+
+/// Reads the data of a request as training would, but here on every engine, and makes its profile.
+pub(crate) fn profile(request: &TrainRequest, choice: &Choice) -> Result<Profiled, Error> {
+    let problem = checked(request, choice)?;
+    let workers = match choice.engine.as_str() {
+        MPI => Some(ranks_to_choose(set_up_ranks(request, choice)?.ranks())),
+        _ => None,
+    };
+    let (ready, data) = read(request, choice, problem)?;
+    let begun = Instant::now();
+    let profile = profile_of(&data, &problem);
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(Profiled { data: ready.summary, profile, seconds, room: ready.room, workers })
+}
+
+/// Powers of two, and all ranks there are.
+fn ranks_to_choose(most: usize) -> Vec<usize> {
+    let powers = std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m < most);
+    powers.chain([most]).collect()
+}
+
+/// Checks what can be checked without reading anything.
+fn checked(request: &TrainRequest, choice: &Choice) -> Result<Problem, Error> {
+    request.check_stop()?;
+    request.check_fraction(&choice.engine)?;
     request.check_labels()?;
     let problem = problem(request)?;
-    let limit = limit(request);
-    let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
-    Transform::fit(&data, request.data.normalise_rows, request.data.standardise).apply(&mut data);
-    let summary = DatasetSummary::of(&data);
-    let profile = profile_of(&data, &problem);
-    Ok((summary, profile, Room::here(limit, [&data])))
+    let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
+    check_needs(algorithm.as_ref(), choice)?;
+    Ok(problem)
 }
 
 /// What the data of a request contains now, read for this alone.
@@ -137,6 +160,12 @@ fn read_it_here(
     problem: Problem,
 ) -> Result<(Ready, Trainer), Error> {
     let engine = engine(choice)?;
+    let (ready, data) = read(request, choice, problem)?;
+    Ok((ready, Trainer::Here { engine, data: Box::new(data) }))
+}
+
+/// Reads all data of a request into this process.
+fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Dataset), Error> {
     let begin = Instant::now();
     let limit = limit(request);
     let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
@@ -163,7 +192,7 @@ fn read_it_here(
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
     let features = data.features.clone();
     let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
-    Ok((ready, Trainer::Here { engine, data: Box::new(data) }))
+    Ok((ready, data))
 }
 
 /// Each rank reads its own share. Test data is read here, where the model will be.

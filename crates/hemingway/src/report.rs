@@ -46,16 +46,19 @@ pub struct TrainReport {
     pub load_seconds: f64,
     /// The part of `wall_seconds` that went into scoring.
     pub scoring_seconds: f64,
-    /// Everything the user waited for: loading, looking, planning, training, switching, scoring. On the simulated engine
-    /// what its virtual clock sees of that: no loading and no scoring.
+    /// Everything from the start to the model: load, profile, planning, training, switching, scoring. On the simulated
+    /// engine what its virtual clock sees of that: no loading and no scoring.
     #[serde(default)]
     pub total_seconds: f64,
-    /// The part of it that went into looking at the data, planning and switching.
+    /// The part of it that went into the profile, planning and switching.
     #[serde(default)]
     pub overhead_seconds: f64,
+    /// The part of that before the first round: profile and planning. It is part of every predicted time.
+    #[serde(default)]
+    pub before_seconds: f64,
     /// What it cost, if machines have prices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "price")]
+    pub cost: Option<f64>,
     /// P at the model.
     pub primal: f64,
     /// Proved lower bound on the best possible P; absent if nothing is proved.
@@ -148,7 +151,7 @@ pub struct DatasetSummary {
 }
 
 impl DatasetSummary {
-    /// Looks at a dataset.
+    /// Of a dataset.
     pub fn of(data: &Dataset) -> DatasetSummary {
         DatasetSummary {
             name: data.name.clone(),

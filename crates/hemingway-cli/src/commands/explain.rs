@@ -11,8 +11,8 @@ use crate::arguments::Explain;
 use crate::{interrupt, output, plan};
 
 pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
-    let (place, json) = (arguments.trials.store.place()?, arguments.trials.json);
-    let mut shown = Shown::new(arguments.trials.quiet);
+    let (place, json, all) = (arguments.running.store.place()?, arguments.running.json, arguments.all);
+    let mut shown = Shown::new(arguments.running.quiet);
     let request = request(arguments);
     let mut watch =
         MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };
@@ -22,7 +22,7 @@ pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
     if json {
         output::json(&json!(explanation))?;
     } else {
-        output::text(&plan::in_full(&explanation))?;
+        output::text(&plan::in_full(&explanation, all))?;
     }
     Ok(if explanation.warnings.is_empty() {
         ExitCode::SUCCESS
@@ -31,19 +31,17 @@ pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// One number of workers is fixed, as it is for `train`; several are to choose from.
 fn request(arguments: Explain) -> ExplainRequest {
-    let given = |numbers: Vec<usize>| Some(numbers).filter(|numbers| !numbers.is_empty());
+    let (fixed, workers) = match arguments.workers.as_slice() {
+        [] => (None, None),
+        [one] => (Some(*one), None),
+        several => (None, Some(several.to_vec())),
+    };
     ExplainRequest {
         algorithms: Some(arguments.algorithms).filter(|named| !named.is_empty()),
-        workers: given(arguments.workers),
+        workers,
         pilots: arguments.pilots,
-        base: TrainRequest {
-            engine: arguments.engine,
-            cluster: arguments.trials.cluster,
-            seed: arguments.trials.seed,
-            stop: train::stop_rules(&arguments.stop),
-            planning: train::planning(&arguments.planning),
-            ..train::problem(arguments.problem)
-        },
+        base: TrainRequest { workers: fixed, ..train::asked(arguments.task, arguments.running) },
     }
 }

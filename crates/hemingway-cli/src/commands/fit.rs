@@ -16,7 +16,7 @@ pub fn run(arguments: Fit) -> anyhow::Result<ExitCode> {
     };
     match (&arguments.predict, ahead) {
         (Some(file), _) => predictions(&models, hemingway::read_queries(file)?, arguments.json)?,
-        (None, Some(ahead)) => outlooks(&models, &arguments.workers, ahead, arguments.json)?,
+        (None, Some(ahead)) => forecasts(&models, &arguments.workers, ahead, arguments.json)?,
         (None, None) => quality(&models, arguments.json)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -50,8 +50,8 @@ fn predictions(models: &[Fitted], queries: Vec<hemingway::Query>, json: bool) ->
     Ok(())
 }
 
-/// The way to a goal, or how far a time goes, for every family and number of workers.
-fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> anyhow::Result<()> {
+/// How long a goal takes, or how far a time goes, for every family and number of workers.
+fn forecasts(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> anyhow::Result<()> {
     let of = |fitted: &Fitted| -> Vec<Forecast> {
         let asked = if workers.is_empty() { measured_workers(&fitted.family) } else { workers.to_vec() };
         asked.into_iter().filter_map(|workers| fitted.forecast(workers, ahead)).collect()
@@ -59,22 +59,22 @@ fn outlooks(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> a
     if json {
         let families: Vec<Value> = models
             .iter()
-            .map(|fitted| json!({ "family": about(&fitted.family), "outlooks": of(fitted) }))
+            .map(|fitted| json!({ "family": about(&fitted.family), "forecasts": of(fitted) }))
             .collect();
         return output::json(&json!({ "families": families }));
     }
     for fitted in models {
         output::text(&format!("{}\n", title(&fitted.family)))?;
-        let row = |outlook: Forecast| {
+        let row = |forecast: Forecast| {
             let last = match ahead {
-                Ahead::Goal(_) => written(outlook.seconds.as_ref(), words::duration),
-                Ahead::Within(_) => figure(outlook.value.as_ref()),
+                Ahead::Goal(_) => written(forecast.seconds.as_ref(), words::duration),
+                Ahead::Within(_) => figure(forecast.value.as_ref()),
             };
             vec![
-                words::count(outlook.workers),
-                written(outlook.iterations.as_ref(), |rounds| words::count(rounds as usize)),
+                words::count(forecast.workers),
+                written(forecast.iterations.as_ref(), |rounds| words::count(rounds as usize)),
                 last,
-                outlook.warning.unwrap_or_default(),
+                forecast.warning.unwrap_or_default(),
             ]
         };
         let last = if matches!(ahead, Ahead::Goal(_)) { "time" } else { "value" };

@@ -42,7 +42,7 @@ pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
         let experiments: Vec<Value> = done.iter().map(|(what, outcome)| as_json(what, outcome)).collect();
         output::json(&json!({ "store": place.store(), "experiments": experiments }))?;
     } else {
-        let header = ["run", "algorithm", "workers", "rows", "rounds", "time", "proved", "ended because"];
+        let header = ["run", "algorithm", "workers", "rows", "rounds", "time", "error", "ended because"];
         output::text(&output::table(&header, done.iter().map(|(what, outcome)| row(what, outcome))))?;
     }
     Ok(ending(&done))
@@ -160,12 +160,14 @@ fn row(experiment: &Experiment, outcome: &Measured) -> Vec<String> {
     let Experiment { algorithm, workers, fraction, .. } = experiment;
     let what = [algorithm.clone(), words::count(*workers), words::percent(*fraction)];
     let [run, rounds, time, proved, ended] = match outcome {
-        Measured::Impossible { reason } => ["–", "–", "–", "–", reason.as_str()].map(str::to_owned),
+        Measured::Impossible { reason } => {
+            [words::NONE, words::NONE, words::NONE, words::NONE, reason.as_str()].map(str::to_owned)
+        }
         Measured::Made(report) | Measured::Known(report) => [
             report.run.clone(),
             words::count(report.rounds as usize),
             words::duration(report.seconds),
-            report.certified_error.map_or_else(|| "–".to_owned(), words::percent),
+            words::proved(report),
             report.stop.reason().to_owned(),
         ],
     };

@@ -112,7 +112,7 @@ fn runs_with_ends(store: &Store) -> Result<Vec<WithEnd>, hemingway::Error> {
 
 fn table(runs: &[WithEnd]) -> String {
     let header =
-        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "proved", "time", "size"];
+        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "error", "time", "size"];
     output::table(&header, runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes)))
 }
 
@@ -126,8 +126,8 @@ fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
         words::count(run.choice.workers),
         run.choice.engine.clone(),
         status(run),
-        proved(last),
-        last.map_or_else(|| "–".to_owned(), |point| words::duration(point.seconds.0)),
+        last.map_or_else(|| words::NONE.to_owned(), words::certified),
+        last.map_or_else(|| words::NONE.to_owned(), |point| words::duration(point.seconds.0)),
         words::bytes(bytes),
     ]
 }
@@ -139,13 +139,6 @@ pub fn status(run: &StoredRun) -> String {
         (Some(report), Status::Done) if report.stop == Stop::Interrupted => "interrupted".to_owned(),
         (Some(report), Status::Done) => format!("stopped: {}", report.stop.reason()),
         (_, status) => status.to_string(),
-    }
-}
-
-fn proved(last: Option<&Point>) -> String {
-    match last {
-        Some(point) if point.certified_error.is_finite() => words::percent(point.certified_error),
-        _ => "–".to_owned(),
     }
 }
 

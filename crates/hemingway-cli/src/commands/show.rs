@@ -1,4 +1,4 @@
-//! `hemingway show`: one run with its settings, its way and its result.
+//! `hemingway show`: one run with its settings, its plan beside what it took, its progress and its result.
 
 use std::process::ExitCode;
 
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::runs::status;
 use crate::arguments::Show;
+use crate::stages::beside_the_plan;
 use crate::summary::{can_go_on, proved, table};
 use crate::{output, words};
 
@@ -23,9 +24,15 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
         let shown = as_json(&run, &points, store.checkpoint_round(&run)?, store.bytes_of(&run)?);
         output::json(&shown)?;
     } else {
-        output::text(&format!("{}\n{}{}", table(&settings(&run)), way(&points), end(&run)))?;
+        output::text(&in_words(&run, &points))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(run: &StoredRun, points: &[Point]) -> String {
+    let parts = [table(&settings(run)), beside_the_plan(run, points), progress(points), end(run)];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
 }
 
 fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
@@ -53,25 +60,25 @@ fn parameters(run: &StoredRun) -> String {
     let Ok(Value::Object(fields)) = serde_json::to_value(given) else { return String::new() };
     let list: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
-    if list.is_empty() { "as the algorithm has them".to_owned() } else { list.join(", ") }
+    if list.is_empty() { "defaults".to_owned() } else { list.join(", ") }
 }
 
 fn goal(run: &StoredRun) -> String {
     let rules = run.choice.stop;
     let parts = [
-        rules.error.map(|error| format!("proved error {}", words::percent(error))),
+        rules.error.map(|error| format!("error {}", words::error(error))),
         rules.objective.map(|objective| format!("objective {objective}")),
-        rules.within.map(|limit| format!("at most {}", words::duration(limit.0))),
+        rules.within.map(|limit| format!("within {}", words::duration(limit.0))),
         rules.rounds.map(|rounds| format!("at most {}", words::counted(rounds as usize, "round"))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn way(points: &[Point]) -> String {
+fn progress(points: &[Point]) -> String {
     if points.is_empty() {
         return "no round has been scored yet\n".to_owned();
     }
-    let header = ["round", "time", "waited", "objective", "lower bound", "proved"];
+    let header = ["round", "time", "wall time", "objective", "lower bound", "error"];
     output::table(&header, thinned(points).into_iter().map(row))
 }
 
@@ -82,11 +89,7 @@ fn row(point: &Point) -> Vec<String> {
         words::duration(point.wall_seconds.0),
         words::number(point.primal),
         words::number(point.dual),
-        if point.certified_error.is_finite() {
-            words::percent(point.certified_error)
-        } else {
-            "–".to_owned()
-        },
+        words::certified(point),
     ]
 }
 
@@ -98,7 +101,7 @@ fn thinned(points: &[Point]) -> Vec<&Point> {
 }
 
 fn end(run: &StoredRun) -> String {
-    let resume = format!("\nGo on with:\n  hemingway train --resume {}\n", run.id);
+    let resume = format!("Go on with:\n  hemingway train --resume {}\n", run.id);
     match (&run.report, run.status) {
         (Some(report), Status::Done) => {
             let rows = [
@@ -107,17 +110,17 @@ fn end(run: &StoredRun) -> String {
                 ("model", report.model.display().to_string()),
             ];
             let unfinished = !report.goal_reached && can_go_on(report.stop);
-            format!("\n{}{}", table(&rows), if unfinished { resume } else { String::new() })
+            if unfinished { format!("{}\n{resume}", table(&rows)) } else { table(&rows) }
         }
         (report, Status::Running) => {
             let Owner { pid, host, .. } = &run.owner;
-            format!("\n{}process {pid} on {host} works on it\n", before(report.as_ref()))
+            format!("{}process {pid} on {host} works on it\n", before(report.as_ref()))
         }
         (report, Status::Failed) => {
             let failure = run.failure.as_deref().unwrap_or("no reason kept");
-            format!("\n{}failed: {failure}\n{resume}", before(report.as_ref()))
+            format!("{}failed: {failure}\n\n{resume}", before(report.as_ref()))
         }
-        (Some(report), _) => format!("\n{}{resume}", before(Some(report))),
+        (Some(report), _) => format!("{}\n{resume}", before(Some(report))),
         (None, _) => resume,
     }
 }

@@ -7,7 +7,9 @@ use hemingway::{
     StopRules, TrainReport, TrainRequest, Watch,
 };
 
-use crate::arguments::{Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Stop, Train};
+use crate::arguments::{
+    Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
+};
 use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
@@ -17,7 +19,7 @@ use crate::{failure, interrupt, output, plan};
 pub const BEFORE_THE_GOAL: u8 = 3;
 
 pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
-    let json = arguments.json;
+    let json = arguments.running.json;
     interrupt::when_closed(move |report| tell(report, json));
     let report = train(arguments)?;
     tell(&report, json)?;
@@ -32,13 +34,13 @@ fn tell(report: &TrainReport, json: bool) -> anyhow::Result<()> {
 }
 
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
-    let place = arguments.store.place()?;
+    let place = arguments.running.store.place()?;
     if arguments.take_over && arguments.resume.is_none() {
         return Err(
             Usage("--take-over says how to go on with a run; name it with --resume RUN".into()).into()
         );
     }
-    let mut follower = Follower::new(arguments.quiet);
+    let mut follower = Follower::new(arguments.running.quiet);
     let mut watch =
         Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
     let result = match arguments.resume.clone() {
@@ -70,36 +72,40 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
 }
 
 fn request(arguments: Train) -> TrainRequest {
-    let request = problem(arguments.problem);
+    TrainRequest { workers: arguments.workers, ..asked(arguments.task, arguments.running) }
+}
+
+/// What `train` and `explain` are asked alike: all but the workers.
+pub fn asked(task: Task, running: Running) -> TrainRequest {
+    let request = problem(task.problem);
     TrainRequest {
-        data: DataRequest { fraction: arguments.fraction, ..request.data },
-        test: arguments.test,
-        algorithm: arguments.algorithm,
+        data: DataRequest { fraction: task.fraction, ..request.data },
+        test: task.test,
+        algorithm: task.algorithm,
+        stop: stop_rules(&task.stop),
+        planning: planning(&task.planning),
         parameters: Parameters {
-            local_steps: arguments.local_steps,
-            batch: arguments.batch,
-            step_size: arguments.step_size,
-            memory: arguments.memory,
+            local_steps: running.local_steps,
+            batch: running.batch,
+            step_size: running.step_size,
+            memory: running.memory,
         },
-        workers: arguments.workers,
-        engine: arguments.engine,
-        cluster: arguments.cluster,
+        engine: running.engine,
+        cluster: running.cluster,
         ranks: RanksRequest {
-            restarts: arguments.restarts,
-            patience: arguments.patience.0.map(Seconds),
-            ..ranks(arguments.ranks)
+            restarts: running.restarts,
+            patience: running.patience.0.map(Seconds),
+            ..ranks(running.ranks)
         },
-        stop: stop_rules(&arguments.stop),
-        planning: planning(&arguments.planning),
-        scoring: arguments.score_every.map(Scoring::Every),
-        seed: arguments.seed,
-        checkpoint_every: Seconds(arguments.checkpoint_every),
-        model: arguments.model,
+        scoring: running.score_every.map(Scoring::Every),
+        seed: running.seed,
+        checkpoint_every: Seconds(running.checkpoint_every),
+        model: running.model,
         ..request
     }
 }
 
-/// What to minimise on which data, as all commands that train are told.
+/// What to minimise on which data, as all commands that train take it.
 pub fn problem(problem: Problem) -> TrainRequest {
     let defaults = TrainRequest::default();
     TrainRequest {
@@ -117,17 +123,18 @@ pub fn problem(problem: Problem) -> TrainRequest {
     }
 }
 
-/// Where ranks are started, as all commands that start any are told.
+/// Where ranks are started, as all commands that start any take it.
 pub fn ranks(ranks: Ranks) -> RanksRequest {
     RanksRequest { hosts: ranks.hosts, launcher: ranks.launcher, ..RanksRequest::default() }
 }
 
 fn changes(arguments: Train) -> Changes {
-    let (stop, memory_limit) = (stop_rules(&arguments.stop), arguments.problem.memory_limit);
-    Changes { stop, model: arguments.model, memory_limit, take_over: arguments.take_over }
+    let Train { task, running, take_over, .. } = arguments;
+    let (stop, memory_limit) = (stop_rules(&task.stop), task.problem.memory_limit);
+    Changes { stop, model: running.model, memory_limit, take_over }
 }
 
-/// What counts where something is left open.
+/// What is planned for where something is left open.
 pub fn planning(planning: &Planning) -> PlanningRequest {
     PlanningRequest {
         budget: planning.budget,
@@ -155,7 +162,7 @@ pub fn input(input: Input) -> DataRequest {
     DataRequest { positive: input.positive, ..reading(spec, input.reading) }
 }
 
-/// How to read data, as all commands that read any are told.
+/// How to read data, as all commands that read any take it.
 pub fn reading(spec: String, reading: Reading) -> DataRequest {
     DataRequest {
         spec,

@@ -84,7 +84,7 @@ impl Sandbox {
             if outcome.code == Some(0) && condition(&outcome.json()) {
                 return outcome.json();
             }
-            assert!(Instant::now() < end, "waited too long; last seen: {}{}", outcome.stdout, outcome.stderr);
+            assert!(Instant::now() < end, "too late; the last answer: {}{}", outcome.stdout, outcome.stderr);
             std::thread::sleep(Duration::from_millis(10));
         }
     }
