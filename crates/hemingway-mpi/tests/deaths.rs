@@ -378,7 +378,8 @@ fn an_allocation_is_used() {
     std::fs::write(&hosts, "somewhere slots=2\n").unwrap();
     let planned = train(&["--error", "1e-2"]);
     let report: serde_json::Value = serde_json::from_slice(&planned.stdout).unwrap();
-    let most = report["alternatives"].as_array().unwrap().iter().map(|plan| plan["workers"].as_u64()).max();
+    let workers = |plan: &serde_json::Value| plan["stages"][0]["workers"].as_u64();
+    let most = report["alternatives"].as_array().unwrap().iter().map(workers).max();
     assert_eq!(most, Some(Some(3)), "as many as the job has tasks: {report}");
     let refused = train(&[&fixed[..], &["--hosts", hosts.to_str().unwrap()]].concat());
     let said = cluster::text(&refused.stderr);

@@ -267,7 +267,10 @@ fn what_is_left_open_is_planned() {
     let report =
         train(&["synthetic:separable,rows=5000,features=30", "--max-workers", "2", "--error", "1e-4"], 0);
     assert_eq!(report["goal_reached"], true);
-    assert!(report["plan"]["algorithm"].is_string() && report["switches"].is_array(), "{report}");
+    assert!(
+        report["plan"]["stages"][0]["algorithm"].is_string() && report["switches"].is_array(),
+        "{report}"
+    );
     assert!(report["workers"].as_u64().is_some_and(|workers| workers <= 2), "{report}");
     let seconds = |name: &str| report[name].as_f64().unwrap();
     assert!(seconds("total_seconds") >= seconds("wall_seconds") + seconds("load_seconds"), "{report}");
