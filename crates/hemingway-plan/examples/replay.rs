@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hemingway_data::{LoadOptions, load};
-use hemingway_plan::{Configuration, Goal, Inputs, Next, Planner, Profile, Score, Settings};
+use hemingway_plan::{Configuration, Goal, Inputs, Next, Planner, Profile, Risk, Score, Settings};
 use hemingway_train::{Cluster, DataProfile, Loss, Problem, TakeOver, entry};
 use serde::Deserialize;
 use serde_json::Value;
@@ -196,7 +196,10 @@ fn play(case: &Case, settings: Settings, adapt: bool) -> (f64, String) {
 }
 
 fn planner(case: &Case, settings: Settings) -> Planner {
-    let goal = Goal { error: Some(case.error), ..Goal::default() };
+    let risk = std::env::var("RISK")
+        .ok()
+        .map_or(Risk::Expected, |share| Risk::Quantile(share.parse().expect("a share")));
+    let goal = Goal { error: Some(case.error), risk, ..Goal::default() };
     Planner::new(Inputs {
         profile: case.profile.clone(),
         cluster: case.cluster.clone(),
@@ -248,7 +251,9 @@ fn stage(
             return (here, None);
         }
         let score = Score { rounds: here.0 as u64, seconds: here.1, error: here.2.min(1.0) };
-        if let (Next::HandOver(to), true) = (planner.observe(score), adapt) {
+        if let Next::HandOver(to) = planner.observe(score)
+            && (adapt || to.planned)
+        {
             return (here, Some(to.to));
         }
     }

@@ -7,7 +7,7 @@ use hemingway_train::{Cluster, Entry, Share, TakeOver};
 
 use crate::distribution::TWENTIETH;
 use crate::prior::{Line, seconds};
-use crate::{Configuration, Estimate, Profile, Settings};
+use crate::{Configuration, Estimate, Goal, Profile, Settings};
 
 /// Seconds that have a fixed part and one that varies by a log-normal factor.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -42,6 +42,9 @@ impl Times {
     }
 }
 
+/// Where no error is asked for, lines are as wide as at 1e-3.
+const USUAL_PROGRESS: f64 = 3.0 * LN_10;
+
 /// What is predicted of one configuration before anything ran.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
@@ -67,6 +70,7 @@ impl Model {
         entry: &'static Entry,
         profile: &Profile,
         cluster: &Cluster,
+        goal: &Goal,
         settings: &Settings,
     ) -> Model {
         let Configuration { workers, passes, .. } = configuration;
@@ -74,7 +78,14 @@ impl Model {
         let on_cluster = |phases: &[_]| seconds(phases, entry.name, workers, cluster);
         let numbers = profile.data.rows + profile.dimension();
         Model {
-            line: Line::of(profile, entry, workers, passes, settings),
+            line: Line::of(
+                profile,
+                entry,
+                workers,
+                passes,
+                goal.progress().unwrap_or(USUAL_PROGRESS),
+                settings,
+            ),
             per_round: on_cluster(&(entry.round)(&share)),
             set_up: on_cluster(&(entry.set_up)(&share)),
             switch: cluster.network.broadcast_seconds(workers, numbers),

@@ -84,6 +84,8 @@ pub struct HandOver {
     pub to: Configuration,
     /// Why, in a sentence.
     pub reason: String,
+    /// Whether the plan had it from the beginning.
+    pub planned: bool,
 }
 
 /// Plans a run and follows it.
@@ -119,7 +121,7 @@ struct Forecast {
     times: Times,
     /// Money; nothing if prices are not known.
     money: Option<f64>,
-    /// ln 1/e at the deadline: at the median, at its fifth and at its 95th percentile.
+    /// ln 1/e at the deadline: its median, what 95 % of cases exceed, and what 5 % exceed.
     reached: Option<[f64; 3]>,
     cost: f64,
 }
@@ -147,7 +149,7 @@ impl Planner {
             inputs;
         let model = |configuration: Configuration| {
             let entry = entry(&configuration.algorithm)?;
-            Some(Model::new(configuration, entry, &profile, &cluster, &settings))
+            Some(Model::new(configuration, entry, &profile, &cluster, &goal, &settings))
         };
         let mut models: Vec<Model> = configurations.into_iter().filter_map(model).collect();
         let candidates = models.len();
@@ -221,7 +223,9 @@ impl Planner {
         let rejected = rejected.into_iter().map(|(_, rejected)| rejected).collect();
         let by_cost = |a: &Forecast, b: &Forecast| {
             let workers = |forecast: &Forecast| self.models[forecast.parts[0].model].configuration.workers;
-            a.cost.total_cmp(&b.cost).then(workers(a).cmp(&workers(b)))
+            let unlucky = |forecast: &Forecast| forecast.reached.map_or(0.0, |[_, low, _]| -low);
+            let luck = unlucky(a).total_cmp(&unlucky(b));
+            a.cost.total_cmp(&b.cost).then(luck).then(workers(a).cmp(&workers(b)))
         };
         possible.sort_by(by_cost);
         if let Some(sequence) = self.best_sequence(possible.first()) {
@@ -298,10 +302,7 @@ impl Planner {
             forecast.cost.is_finite().then_some(forecast)
         });
         match best.min_by(|a, b| a.cost.total_cmp(&b.cost)) {
-            Some(best) => {
-                let to = self.models[best.parts[0].model].configuration.clone();
-                Next::HandOver(HandOver { to, reason: reason.to_owned() })
-            }
+            Some(best) => self.hand_over(&best, reason.to_owned(), false),
             None => Next::GoOn,
         }
     }
@@ -412,21 +413,39 @@ impl Planner {
         if goal.is_some_and(|goal| self.progress >= goal) {
             return Next::GoOn;
         }
-        let Some(stay) = self.alone(stage.model) else { return Next::GoOn };
-        let planned = self.then.filter(|(until, _)| self.progress >= *until).map(|(_, model)| model);
+        let Some(alone) = self.alone(stage.model) else { return Next::GoOn };
+        let due = self.then.filter(|(until, _)| self.progress >= *until);
+        if let Some(next) = due.and_then(|(_, model)| self.alone(model))
+            && self.rank(&next) < self.rank(&alone)
+        {
+            let reason = format!("as planned, at error {:.1e}", (-self.progress).exp());
+            return self.hand_over(&next, reason, true);
+        }
+        let as_planned = self.as_planned().filter(|planned| self.rank(planned) < self.rank(&alone));
+        let stay = as_planned.unwrap_or(alone);
         let others = (0..self.candidates)
             .filter(|&other| other != stage.model && !self.failed[other])
             .filter_map(|other| self.alone(other));
         let Some(best) = others.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else {
             return Next::GoOn;
         };
-        // Where the plan hands over here, nothing has to be gained beyond what the plan promised.
-        let gain = if planned == Some(best.parts[0].model) { 0.0 } else { self.settings.switch_gain };
-        if self.rank(&best) >= (1.0 - gain) * self.rank(&stay) {
+        if self.rank(&best) >= (1.0 - self.settings.switch_gain) * self.rank(&stay) {
             return Next::GoOn;
         }
-        let to = self.models[best.parts[0].model].configuration.clone();
-        Next::HandOver(HandOver { reason: self.reason(&stay, &best), to })
+        self.hand_over(&best, self.reason(&stay, &best), false)
+    }
+
+    fn hand_over(&self, to: &Forecast, reason: String, planned: bool) -> Next {
+        let to = self.models[to.parts[0].model].configuration.clone();
+        Next::HandOver(HandOver { to, reason, planned })
+    }
+
+    /// The present stage until the plan hands over, and what comes then.
+    fn as_planned(&self) -> Option<Forecast> {
+        let (until, second) = self.then.filter(|(until, _)| self.progress < *until)?;
+        let first = self.part(self.stage.as_ref()?.model, self.progress, until)?;
+        let second = self.part_after(second, until, self.goal.progress()?)?;
+        Some(self.judged(vec![first, second], first.times.then(second.times), None))
     }
 
     /// Cost, those that do not keep a deadline or a budget behind all others.

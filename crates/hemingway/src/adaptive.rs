@@ -30,7 +30,10 @@ pub struct Switched {
 /// Follows a run.
 pub(crate) struct Adaptive {
     planner: Planner,
+    /// Whether to depart from the plan.
     adapt: bool,
+    /// Whether nothing changes any more, whatever the plan said.
+    stays: bool,
     /// Whether a run that no longer gets on may have arrived.
     open_end: bool,
     configuration: Configuration,
@@ -58,6 +61,7 @@ impl Adaptive {
         Adaptive {
             planner,
             adapt,
+            stays: false,
             open_end,
             configuration,
             real_clock,
@@ -84,7 +88,8 @@ impl Adaptive {
         self.planning_seconds +=
             if self.real_clock { begun.elapsed().as_secs_f64() } else { self.planner.take_seconds() };
         if let Next::HandOver(to) = next
-            && self.adapt
+            && (self.adapt || to.planned)
+            && !self.stays
             && self.wanted.is_none()
         {
             self.hand_over.ask(starts_from_duals(&to.to));
@@ -94,15 +99,17 @@ impl Adaptive {
 
     /// How a stage ended decides whether there is another; its beginning is what was handed over.
     pub(crate) fn next(&mut self, run: &Run) -> Option<(Switched, Checkpoint)> {
-        if !self.adapt {
+        if self.stays {
             return None;
         }
+        let adapt = self.adapt;
         let failed = |planner: &mut Planner, reason: &str| match planner.failed(reason) {
             Next::HandOver(to) => Some(to),
             Next::GoOn => None,
         };
-        let To { to, reason } = match run.stop {
+        let To { to, reason, .. } = match run.stop {
             Stop::HandedOver => self.wanted.take(),
+            _ if !adapt => None,
             // As good as can be.
             Stop::NoProgress if self.open_end && run.certified_error <= DONE => None,
             Stop::NoProgress => failed(&mut self.planner, "it no longer got on"),
@@ -127,7 +134,7 @@ impl Adaptive {
 
     /// No further changes.
     pub(crate) fn stay(&mut self) {
-        self.adapt = false;
+        self.stays = true;
     }
 
     /// The next stage has set itself up.

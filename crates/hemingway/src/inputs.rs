@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::default_choice::{MPI, SIMULATED};
 use crate::history::History;
 use crate::room::Room;
+use crate::session::IN_TIME;
 use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
 
 /// Local work to choose from, in passes over a worker's rows.
@@ -152,12 +153,22 @@ impl PlanInputs<'_> {
             profile: self.profile.clone(),
             cluster: cluster.clone(),
             configurations: configurations.to_vec(),
-            goal,
+            goal: Goal { within: goal.within.map(|within| self.time_to_train(within, cluster)), ..goal },
             real_clock: self.choice.engine != SIMULATED,
             reading: self.reading,
             history: history.stages.clone(),
             settings,
         }
+    }
+
+    /// What a deadline leaves for training.
+    fn time_to_train(&self, within: f64, cluster: &Cluster) -> f64 {
+        let workers = self.workers_to_choose(cluster).unwrap_or_default();
+        let profile = match self.choice.engine == SIMULATED {
+            true => self.profile.seconds(cluster, &workers),
+            false => 0.0,
+        };
+        (IN_TIME * within - profile).max(f64::MIN_POSITIVE)
     }
 
     /// What the user waits for before the run: measured on a real clock, where the session has timed the profile, counted

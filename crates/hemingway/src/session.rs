@@ -27,6 +27,7 @@ use crate::{
 use plan::{follow_again, plan};
 use task::Task;
 
+pub(crate) use limits::IN_TIME;
 pub(crate) use report::save_last_checkpoint;
 
 /// How the caller follows a run and ends it early.

@@ -55,7 +55,9 @@ struct Line<'a> {
     loss: Loss,
     lambda: f64,
     bias: bool,
-    profile: &'a DataProfile,
+    rows: usize,
+    features: usize,
+    nonzeros: usize,
     algorithm: &'static str,
     family: String,
     workers: usize,
@@ -232,7 +234,7 @@ impl Trial<'_> {
         let at = |level: i32| {
             let error = 10_f64.powf(-f64::from(level) / 4.0);
             let point = points.iter().find(|point| point.2 <= error)?;
-            Some((level, point.0, effort(point)))
+            Some((level, point.0, digits(effort(point))))
         };
         let profile = Profile::new(self.profile.clone(), &self.problem);
         let line = Line {
@@ -241,17 +243,19 @@ impl Trial<'_> {
             loss: self.problem.loss,
             lambda: self.problem.lambda,
             bias: self.problem.bias,
-            profile: self.profile,
+            rows: self.profile.rows,
+            features: self.profile.features,
+            nonzeros: self.profile.nonzeros,
             algorithm: entry.name,
             family: format!("{:?}", entry.family),
             workers,
             passes,
             pilot,
-            terms: prior::terms(&profile, workers, passes, 1.0).to_vec(),
+            terms: prior::terms(&profile, workers, passes, 1.0).map(digits).to_vec(),
             reached: LEVELS.filter_map(at).collect(),
-            ended: (last.0, effort(&last)),
+            ended: (last.0, digits(effort(&last))),
             stop: stop.to_owned(),
-            pace,
+            pace: digits(pace),
         };
         let text = serde_json::to_string(&line).expect("plain data");
         writeln!(std::io::stdout().lock(), "{text}").expect("standard output");
@@ -264,4 +268,9 @@ fn without_network() -> Cluster {
     cluster.network.latency = 0.0;
     cluster.network.bandwidth = 1e18;
     cluster
+}
+
+/// Six of them, which keeps the corpus small.
+fn digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().expect("a number")
 }

@@ -13,8 +13,8 @@ pub(super) struct Line {
     pub loss: Loss,
     /// Of [`super::line::TERM_NAMES`].
     pub coefficients: [f64; TERMS],
-    /// Standard deviation of ln N on data that was left out of the fit.
-    pub deviation: f64,
+    /// The standard deviation of ln N on data that was left out of the fit: at N = 1, and by how much it grows with ln N.
+    pub deviation: [f64; 2],
 }
 
 /// The line of algorithms that were never measured.
@@ -27,58 +27,58 @@ pub(super) struct FamilyLine {
 
 #[rustfmt::skip]
 pub(super) static LINES: [Line; 32] = [
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [0.150866, 0.187478, 1.06523, 1.16756, 0.0783033, -0.430827, 0.842614, 0.0813405, -0.16763, -0.0765224, 0.0117304, -0.0368149, 0.00121462, -0.383953], deviation: 0.794 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.318587, 0.281438, 0.90551, 0.948523, 0.355576, -0.697162, 0.617612, 0.291961, -0.334961, -0.0984791, -0.0945618, -0.0303006, -0.00725194, -0.349077], deviation: 0.949 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-2.61456, 0.234891, 0.867898, 0.994516, 0.165607, -0.352879, 0.664771, 0.170398, -0.0994527, -0.0722953, -0.011032, -0.028008, 0.000619296, -0.256956], deviation: 0.992 },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-0.97347, 0.307455, 0.956656, 0.834913, 0.390418, -0.702645, 0.574122, 0.365249, -0.308343, -0.086465, -0.0803333, -0.0312839, -0.00726626, -0.334684], deviation: 1.125 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [-0.216129, 0.0924602, 0.640261, 0.0, 0.0, 0.0, 0.457661, 0.281821, -0.214706, 0.00552959, 0.00537242, 0.0, -0.00759962, 0.0], deviation: 0.845 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [0.0811358, 0.154676, 0.173362, 0.0, 0.0, 0.0, 0.353919, 0.284711, -0.155469, 0.0686019, -0.0941433, 0.0, -0.00949667, 0.0], deviation: 0.706 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-0.685455, 0.164907, 0.280802, 0.0, 0.0, 0.0, 0.39838, 0.188245, -0.061285, 0.0810741, -0.110859, 0.0, -0.0100606, 0.0], deviation: 0.645 },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [0.299364, 0.121504, 0.289615, 0.0, 0.0, 0.0, 0.396481, 0.33125, -0.207675, -0.0276869, -0.102993, 0.0, -0.00305626, 0.0], deviation: 0.655 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [-0.198943, 0.349501, 0.946637, 0.255121, 0.787578, -0.342158, -0.382432, 0.519509, -0.508788, -0.208142, 0.0501836, -0.000138587, -0.0096725, -0.347346], deviation: 1.060 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.41956, 0.265527, 0.0149443, 0.0119597, 1.06153, -0.46357, -0.371058, 0.248388, -0.325644, -0.105978, -0.104839, -0.00772849, 0.0105797, -0.38206], deviation: 0.965 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [-0.612269, 0.0793888, 0.334503, -0.0654698, 0.885144, -0.0904016, -0.144859, 0.0156044, 0.00709595, -0.0929495, -0.124426, -0.00775888, 0.0254788, -0.319537], deviation: 0.883 },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [1.43444, 0.181581, 0.0259815, 0.0331743, 1.03964, -0.517791, -0.279509, 0.258191, -0.320352, -0.139454, -0.1334, -0.00205022, 0.026304, -0.572417], deviation: 1.009 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [3.1544, 0.218689, 0.283455, 0.0, 0.0, 0.0, 0.141121, 0.458518, -0.464939, -1.30785, 0.766086, 0.0, 0.0463173, 0.0], deviation: 2.284 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.44741, 0.37022, -0.0869946, 0.0, 0.0, 0.0, -0.359645, 0.732361, -0.452615, -1.3493, 0.730608, 0.0, -0.0299824, 0.0], deviation: 1.221 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-0.215291, 0.39022, 0.0420687, 0.0, 0.0, 0.0, -0.29133, 0.780946, -0.362007, -1.24741, 0.692238, 0.0, -0.0324182, 0.0], deviation: 1.166 },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [0.810796, 0.379273, 0.243947, 0.0, 0.0, 0.0, -0.38104, 0.63178, -0.395049, -1.59553, 1.01773, 0.0, -0.0285066, 0.0], deviation: 1.121 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [3.35788, 0.420114, -1.20864, 0.0, 0.0, 0.0, 0.684131, 0.118014, -0.385188, -0.333741, 0.194279, 0.0, 0.0238053, 0.0], deviation: 1.676 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.92362, 0.0949503, 0.26913, 0.0, 0.0, 0.0, 0.000216266, 0.219307, -0.187527, -0.410306, 0.268626, 0.0, -0.00374056, 0.0], deviation: 0.838 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [0.0342149, 0.0788092, 0.348234, 0.0, 0.0, 0.0, -0.0250348, 0.245605, -0.130219, -0.312493, 0.13954, 0.0, -0.00253554, 0.0], deviation: 0.646 },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [0.60544, 0.0938645, 0.271475, 0.0, 0.0, 0.0, -0.090185, 0.211, -0.181064, -0.455543, 0.332435, 0.0, -0.0028, 0.0], deviation: 0.764 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [3.22944, 0.451529, -0.230243, 0.0215437, 0.82906, -0.305097, -0.127706, 0.286473, -0.694119, -0.0285689, 0.0534081, 0.0243413, 0.0331715, -0.280731], deviation: 1.279 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.67397, 0.622276, -0.989295, 0.168265, 0.642944, -0.174259, -0.0746638, 0.29572, -0.575697, -0.024234, 0.00690796, -0.0178315, 0.0254789, -0.471326], deviation: 0.981 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [0.260567, 0.551802, -1.16782, 0.0145692, 0.451428, 0.221796, 0.0114254, 0.17479, -0.273153, 0.0005762, 0.0787749, 0.00364638, 0.0267292, -0.407641], deviation: 0.888 },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [2.36669, 0.658605, -1.1756, 0.0308913, 0.421618, -0.0708164, -0.0712247, 0.408925, -0.55254, -0.0824695, 0.102207, 0.0106267, 0.0119608, -0.538967], deviation: 1.069 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [2.50387, 0.488737, -0.416172, 0.0, 0.0, 0.0, 0.161333, 0.415867, -0.158592, -0.223039, 0.309472, 0.0, 0.0192975, 0.0], deviation: 1.183 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.63959, 0.371734, 0.578203, 0.0, 0.0, 0.0, -0.0026672, 0.519071, -0.169816, -0.181495, 0.348309, 0.0, -0.00225478, 0.0], deviation: 1.107 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [-0.701339, 0.407169, 0.420302, 0.0, 0.0, 0.0, 0.145215, 0.484999, 0.0368984, -0.261037, 0.346567, 0.0, -0.00242844, 0.0], deviation: 1.100 },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [0.79039, 0.450971, 0.550561, 0.0, 0.0, 0.0, -0.00752815, 0.543035, -0.0996645, -0.345266, 0.461222, 0.0, -0.0183459, 0.0], deviation: 1.138 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.475762, 0.00721039, 0.770416, 0.0, 0.0, 0.0, -0.0934342, 0.164499, 0.0276386, -0.0573715, -0.0344588, 0.0, -0.00321685, 0.0], deviation: 0.464 },
-    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.358492, 0.0348722, 0.184644, 0.0, 0.0, 0.0, -0.0349553, 0.119786, -0.0737912, -0.122684, 0.123708, 0.0, -0.00271848, 0.0], deviation: 0.481 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [0.0134005, 0.0337224, 0.195815, 0.0, 0.0, 0.0, -0.0546876, 0.152664, -0.0872681, -0.115055, 0.0833123, 0.0, -0.00199917, 0.0], deviation: 0.462 },
-    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [-0.0925801, 0.0159775, 0.0215223, 0.0, 0.0, 0.0, -0.0263241, 0.0321639, -0.0174049, 0.000167248, -0.00538189, 0.0, -0.00168158, 0.0], deviation: 0.100 },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [0.88783, 0.137679, 0.336108, 1.1879, 0.0527606, -0.158291, 0.905893, -0.0903251, -0.0957714, -0.066846, 0.021355, -0.0358346, 0.0321245, -0.229619], deviation: [0.104, 0.114] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.00786323, 0.210285, 0.934864, 0.968643, 0.282884, -0.512553, 0.650895, 0.247685, -0.331065, -0.150064, -0.053211, -0.0225265, -0.0013764, -0.370356], deviation: [0.576, 0.093] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-2.10602, 0.111532, 0.947194, 0.946933, 0.0925446, -0.157983, 0.716998, 0.0896331, -0.0658601, -0.051195, 0.00538157, -0.013708, 0.0092103, -0.223616], deviation: [0.637, 0.091] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-0.940826, 0.182588, 0.877352, 0.784685, 0.363149, -0.443228, 0.614677, 0.253039, -0.197904, -0.0708984, -0.0909496, -0.0196038, 0.009753, -0.293332], deviation: [0.548, 0.121] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [0.192795, -0.00159911, 0.60268, 0.0, 0.0, 0.0, 0.636506, 0.105594, -0.131322, -0.0424338, 0.0131097, 0.0, 0.00711075, 0.0], deviation: [0.236, 0.201] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [0.144002, 0.180307, 0.0819628, 0.0, 0.0, 0.0, 0.357096, 0.285513, -0.155156, 0.0530412, -0.0880475, 0.0, -0.0109819, 0.0], deviation: [0.743, 0.000] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-0.506795, 0.152443, 0.298098, 0.0, 0.0, 0.0, 0.413273, 0.163579, -0.0566945, 0.109898, -0.126551, 0.0, -0.00882029, 0.0], deviation: [0.346, 0.108] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [0.227086, 0.136857, 0.20067, 0.0, 0.0, 0.0, 0.477172, 0.299938, -0.173926, -0.0190645, -0.102098, 0.0, -0.00293801, 0.0], deviation: [0.752, 0.000] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [0.739613, 0.265236, 0.0749363, 0.125475, 0.907587, -0.123376, -0.312563, 0.207813, -0.33959, -0.256083, 0.109688, 0.0141776, 0.0275575, -0.29432], deviation: [0.443, 0.150] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.86939, 0.133442, -0.0294678, -0.031099, 1.01497, -0.158631, -0.311773, 0.11033, -0.267045, -0.176619, -0.0536788, 0.00412432, 0.0286214, -0.345648], deviation: [0.434, 0.145] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [0.545237, -0.0724637, 0.340695, -0.177821, 0.76594, 0.272039, -0.116992, -0.0688839, -0.000522111, -0.0854737, -0.114281, 0.0118991, 0.0381616, -0.301802], deviation: [0.515, 0.126] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [1.45262, 0.0141474, -0.033039, -0.0530665, 1.05393, -0.153232, -0.185566, 0.0658837, -0.180457, -0.134202, -0.117107, 0.0151109, 0.050124, -0.52947], deviation: [0.407, 0.150] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [-0.981502, 0.0548349, 1.07182, 0.0, 0.0, 0.0, 0.479143, 0.421553, -0.0912164, -1.77108, 1.09079, 0.0, 0.0723305, 0.0], deviation: [0.099, 0.451] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.53168, 0.365117, 0.163228, 0.0, 0.0, 0.0, -0.34989, 0.779557, -0.379059, -1.32381, 0.694432, 0.0, -0.035184, 0.0], deviation: [0.606, 0.140] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-1.02695, 0.36664, 0.353574, 0.0, 0.0, 0.0, -0.286601, 0.812495, -0.318897, -1.27676, 0.697975, 0.0, -0.034183, 0.0], deviation: [0.388, 0.205] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [-0.276154, 0.373983, 0.408498, 0.0, 0.0, 0.0, -0.369534, 0.651103, -0.291099, -1.51514, 0.996348, 0.0, -0.0312659, 0.0], deviation: [0.702, 0.108] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [3.46116, 0.361827, -0.74186, 0.0, 0.0, 0.0, 0.758064, 0.148221, -0.419803, -0.381182, 0.213374, 0.0, 0.0211323, 0.0], deviation: [0.733, 0.285] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.746378, 0.0697785, 0.257686, 0.0, 0.0, 0.0, -0.00582282, 0.218036, -0.140764, -0.374216, 0.229059, 0.0, -0.00110583, 0.0], deviation: [0.223, 0.180] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [-0.149011, 0.055408, 0.420728, 0.0, 0.0, 0.0, -0.0169954, 0.23278, -0.0963127, -0.314654, 0.136773, 0.0, -0.00104946, 0.0], deviation: [0.316, 0.125] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [-0.0180452, 0.0793732, 0.262659, 0.0, 0.0, 0.0, -0.080843, 0.197342, -0.0899571, -0.424061, 0.344916, 0.0, -0.00172818, 0.0], deviation: [0.322, 0.153] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [3.08888, 0.354859, -0.096646, -0.0914395, 0.981532, -0.310776, -0.089597, 0.194753, -0.62639, -0.0500448, 0.0764381, 0.0433904, 0.0463476, -0.259703], deviation: [0.597, 0.203] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.9236, 0.532569, -1.15262, 0.0831398, 0.689928, -0.0236946, 0.0122867, 0.172916, -0.498802, -0.0677825, 0.00917414, -0.000333931, 0.0436045, -0.436574], deviation: [0.459, 0.158] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [0.768435, 0.477306, -1.57997, -0.0236317, 0.432777, 0.375765, 0.121909, 0.0444259, -0.188368, -0.00383821, 0.0515369, 0.0144242, 0.046632, -0.329296], deviation: [0.623, 0.110] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [2.24299, 0.606542, -1.49461, -0.0284232, 0.486351, 0.0122718, 0.024163, 0.279477, -0.439151, -0.0626967, 0.0872602, 0.0185183, 0.0323265, -0.538169], deviation: [0.440, 0.163] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [1.7782, 0.558096, -0.312485, 0.0, 0.0, 0.0, 0.129562, 0.482421, -0.127832, -0.357635, 0.398203, 0.0, 0.00607353, 0.0], deviation: [1.327, 0.000] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.06353, 0.425455, 0.696783, 0.0, 0.0, 0.0, -0.0167908, 0.57886, -0.16716, -0.192006, 0.382735, 0.0, -0.0110652, 0.0], deviation: [1.310, 0.000] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [-1.26622, 0.462582, 0.347423, 0.0, 0.0, 0.0, 0.123033, 0.52965, 0.0739139, -0.305064, 0.366456, 0.0, -0.00767198, 0.0], deviation: [1.403, 0.000] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [0.0650179, 0.551726, 0.360968, 0.0, 0.0, 0.0, -0.0292571, 0.604095, -0.056078, -0.372204, 0.477014, 0.0, -0.0246515, 0.0], deviation: [1.242, 0.000] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.612734, 0.0174521, 0.809665, 0.0, 0.0, 0.0, -0.0772992, 0.160105, 0.0372966, -0.0867652, -0.00722291, 0.0, -0.00480713, 0.0], deviation: [0.301, 0.076] },
+    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.0174406, 0.0480029, 0.215803, 0.0, 0.0, 0.0, -0.0620928, 0.160845, -0.0710996, -0.0937338, 0.100626, 0.0, -0.00426665, 0.0], deviation: [0.290, 0.119] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [0.0060495, 0.048757, 0.219691, 0.0, 0.0, 0.0, -0.0759609, 0.180469, -0.10772, -0.124011, 0.074013, 0.0, -0.00365907, 0.0], deviation: [0.404, 0.050] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: [0.050, 0.000] },
 ];
 
 #[rustfmt::skip]
 pub(super) static FAMILIES: [FamilyLine; 16] = [
-    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [0.500326, 0.163404, 0.876293, 0.368037, 0.669098, -0.11685, -0.21609, 0.33475, -0.328353, -0.109844, 0.0151528, 0.0290996, -0.0113565, -0.265233], deviation: 1.670 },
-    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [0.756097, 0.194392, 0.518829, 0.187886, 0.904675, -0.331415, -0.284787, 0.292143, -0.294162, -0.0538464, -0.108048, 0.0143715, -0.00824429, -0.325618], deviation: 1.510 },
-    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-1.01542, 0.0955764, 0.72356, 0.159294, 0.653282, 0.0661681, -0.159003, 0.156896, -0.0635135, -0.0657547, -0.0762536, 0.00963944, 0.000856865, -0.289265], deviation: 1.504 },
-    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [0.274555, 0.161604, 0.75414, 0.150327, 0.890716, -0.39247, -0.247606, 0.373338, -0.297161, -0.114106, -0.107527, 0.0204321, -0.00709188, -0.408814], deviation: 1.520 },
-    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [5.96694, 0.703129, -2.81374, 0.0, 0.0, 0.0, 0.390638, 0.345964, -0.480673, -0.411526, 0.1923, 0.0, -0.00386236, 0.0], deviation: 2.301 },
-    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [5.40908, 0.610972, -2.54268, 0.0, 0.0, 0.0, -0.21601, 0.47601, -0.44669, -0.491375, 0.205974, 0.0, -0.0233461, 0.0], deviation: 1.851 },
-    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [2.64238, 0.619449, -2.06245, 0.0, 0.0, 0.0, -0.255239, 0.565992, -0.344362, -0.453302, 0.165436, 0.0, -0.0279932, 0.0], deviation: 1.688 },
-    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [3.46959, 0.526544, -1.80301, 0.0, 0.0, 0.0, -0.286712, 0.465864, -0.36626, -0.589134, 0.321727, 0.0, -0.0209859, 0.0], deviation: 1.808 },
-    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.475762, 0.00721039, 0.770416, 0.0, 0.0, 0.0, -0.0934342, 0.164499, 0.0276386, -0.0573715, -0.0344588, 0.0, -0.00321685, 0.0], deviation: 1.097 },
-    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [0.358492, 0.0348722, 0.184644, 0.0, 0.0, 0.0, -0.0349553, 0.119786, -0.0737912, -0.122684, 0.123708, 0.0, -0.00271848, 0.0], deviation: 1.101 },
-    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [0.0134005, 0.0337224, 0.195815, 0.0, 0.0, 0.0, -0.0546876, 0.152664, -0.0872681, -0.115055, 0.0833123, 0.0, -0.00199917, 0.0], deviation: 1.097 },
-    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [-0.0925801, 0.0159775, 0.0215223, 0.0, 0.0, 0.0, -0.0263241, 0.0321639, -0.0174049, 0.000167248, -0.00538189, 0.0, -0.00168158, 0.0], deviation: 1.001 },
-    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [3.69365, 0.528152, -0.558058, -0.690464, 1.03753, 0.00893774, -0.451881, 0.352217, -0.482803, -0.0743121, 0.124807, 0.0519548, 0.00759326, -0.377282], deviation: 2.400 },
-    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [3.81755, 0.659898, -1.37693, -0.658127, 0.826248, 0.235147, -0.507879, 0.419159, -0.419859, 0.0043497, 0.0102826, 0.0284329, -0.000382682, -0.582758], deviation: 2.244 },
-    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [1.67957, 0.646506, -1.52062, -0.72768, 0.548535, 0.608516, -0.350398, 0.327329, -0.202416, 0.024441, 0.0785089, 0.0384475, 0.00140181, -0.419309], deviation: 2.199 },
-    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [2.98193, 0.669287, -1.33838, -0.740704, 0.545002, 0.342285, -0.349089, 0.47812, -0.363271, -0.0437976, 0.128479, 0.0529064, -0.00972736, -0.48212], deviation: 2.219 },
+    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [0.154339, 0.255712, 0.825803, 0.469599, 0.620861, -0.100423, -0.221746, 0.401174, -0.354368, -0.139659, 0.0241842, 0.0201456, -0.0188299, -0.267556], deviation: 1.710 },
+    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [0.93701, 0.159031, 0.510395, 0.29494, 0.829435, -0.151353, -0.228294, 0.249376, -0.292892, -0.110463, -0.0765621, 0.0126265, -0.00289574, -0.330627], deviation: 1.558 },
+    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-0.500242, 0.0189917, 0.776998, 0.236806, 0.513914, 0.301535, -0.0731109, 0.10523, -0.0764793, -0.0527636, -0.0692077, 0.0101901, 0.00881163, -0.278186], deviation: 1.547 },
+    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [0.307342, 0.0595133, 0.671858, 0.128683, 0.870196, -0.0673924, -0.205748, 0.252772, -0.200601, -0.0978219, -0.102999, 0.0292912, 0.0081323, -0.358185], deviation: 1.569 },
+    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [5.3574, 0.709076, -2.19257, 0.0, 0.0, 0.0, 0.429347, 0.451042, -0.505738, -0.549102, 0.253881, 0.0, -0.0200977, 0.0], deviation: 2.598 },
+    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [2.93165, 0.470649, -1.31227, 0.0, 0.0, 0.0, -0.200249, 0.539204, -0.318684, -0.58579, 0.273487, 0.0, -0.0304684, 0.0], deviation: 1.958 },
+    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [0.0731295, 0.411907, -0.542852, 0.0, 0.0, 0.0, -0.17114, 0.560427, -0.192299, -0.525506, 0.225044, 0.0, -0.0314715, 0.0], deviation: 1.729 },
+    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [0.963849, 0.403803, -0.764367, 0.0, 0.0, 0.0, -0.239655, 0.470562, -0.199257, -0.617269, 0.411598, 0.0, -0.0251091, 0.0], deviation: 1.874 },
+    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.612734, 0.0174521, 0.809665, 0.0, 0.0, 0.0, -0.0772992, 0.160105, 0.0372966, -0.0867652, -0.00722291, 0.0, -0.00480713, 0.0], deviation: 1.102 },
+    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [0.0174406, 0.0480029, 0.215803, 0.0, 0.0, 0.0, -0.0620928, 0.160845, -0.0710996, -0.0937338, 0.100626, 0.0, -0.00426665, 0.0], deviation: 1.103 },
+    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [0.0060495, 0.048757, 0.219691, 0.0, 0.0, 0.0, -0.0759609, 0.180469, -0.10772, -0.124011, 0.074013, 0.0, -0.00365907, 0.0], deviation: 1.099 },
+    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: 1.000 },
+    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [2.90726, 0.486677, -0.151088, -0.63334, 1.09079, -0.0890097, -0.406137, 0.351943, -0.439912, -0.102732, 0.160344, 0.0550943, 0.00559803, -0.400919], deviation: 2.481 },
+    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [3.3774, 0.649795, -1.17222, -0.581639, 0.812993, 0.204298, -0.49333, 0.445584, -0.411711, -0.044873, 0.00990232, 0.0293, -0.00149421, -0.582078], deviation: 2.277 },
+    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [1.16335, 0.630638, -1.43828, -0.633715, 0.532696, 0.56619, -0.299229, 0.32073, -0.157034, 0.0238863, 0.0668426, 0.0344593, 0.0034453, -0.396463], deviation: 2.210 },
+    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [2.82575, 0.668413, -1.40379, -0.687104, 0.524043, 0.398926, -0.327937, 0.455378, -0.348596, -0.0294031, 0.134832, 0.0501202, -0.00309047, -0.554137], deviation: 2.231 },
 ];
 
 /// Algorithm, and whether it is a dual method on one worker: the rows and columns of [`CORRELATIONS`].
@@ -97,23 +97,23 @@ pub(super) static GROUPS: [(&str, bool); 8] = [
 /// Between the residuals of two lines at one problem; on the diagonal between two numbers of workers.
 #[rustfmt::skip]
 pub(super) static CORRELATIONS: [[f64; 8]; 8] = [
-    [0.768, 0.519, 0.529, 0.208, 0.168, 0.312, 0.266, 0.030],
-    [0.519, 1.000, 0.518, 0.069, -0.012, 0.274, 0.203, -0.182],
-    [0.529, 0.518, 0.713, 0.142, 0.169, 0.372, 0.234, 0.016],
-    [0.208, 0.069, 0.142, 1.000, 0.660, 0.210, 0.431, 0.414],
-    [0.168, -0.012, 0.169, 0.660, 1.000, 0.238, 0.414, 0.327],
-    [0.312, 0.274, 0.372, 0.210, 0.238, 0.572, 0.303, 0.061],
-    [0.266, 0.203, 0.234, 0.431, 0.414, 0.303, 1.000, 0.200],
-    [0.030, -0.182, 0.016, 0.414, 0.327, 0.061, 0.200, 1.000],
+    [0.788, 0.561, 0.565, 0.242, 0.195, 0.340, 0.303, 0.030],
+    [0.561, 1.000, 0.584, 0.086, -0.041, 0.323, 0.251, -0.171],
+    [0.565, 0.584, 0.735, 0.134, 0.173, 0.402, 0.283, -0.005],
+    [0.242, 0.086, 0.134, 1.000, 0.688, 0.223, 0.477, 0.390],
+    [0.195, -0.041, 0.173, 0.688, 1.000, 0.308, 0.471, 0.381],
+    [0.340, 0.323, 0.402, 0.223, 0.308, 0.582, 0.367, 0.026],
+    [0.303, 0.251, 0.283, 0.477, 0.471, 0.367, 1.000, 0.183],
+    [0.030, -0.171, -0.005, 0.390, 0.381, 0.026, 0.183, 1.000],
 ];
 
 /// The correlation of residuals along a run falls by this factor with every decade of the error.
 #[rustfmt::skip]
 pub(super) static PER_DECADE: [(&str, f64); 4] = [
-    ("dual", 0.83),
-    ("batch", 0.91),
+    ("dual", 0.86),
+    ("batch", 0.93),
     ("second-order", 0.92),
-    ("stochastic", 0.75),
+    ("stochastic", 0.78),
 ];
 
 /// What the runs covered: the least and the most of each of [`super::line::CHARACTERS`].

@@ -61,7 +61,7 @@ pub(crate) struct Line {
     start: f64,
     slope: f64,
     log_slope: f64,
-    /// The standard deviation of ln N.
+    /// The standard deviation of ln N at the goal.
     pub deviation: f64,
     /// How much of a residual is left after a decade of the error, ρ.
     pub per_decade: f64,
@@ -70,11 +70,21 @@ pub(crate) struct Line {
     group: Option<usize>,
 }
 
+/// The least standard deviation of ln N.
+const NARROW: f64 = 0.1;
 /// No run is followed for more rounds than e to this.
 const MOST: f64 = 30.0;
 
 impl Line {
-    pub fn of(profile: &Profile, entry: &Entry, workers: usize, passes: f64, settings: &Settings) -> Line {
+    /// Of one configuration; `goal` is ln 1/ε of the error that is asked for.
+    pub fn of(
+        profile: &Profile,
+        entry: &Entry,
+        workers: usize,
+        passes: f64,
+        goal: f64,
+        settings: &Settings,
+    ) -> Line {
         let alone = workers == 1 && entry.settles_alone;
         let name = if alone { entry.alone.unwrap_or(entry.name) } else { entry.name };
         let family = family_name(entry.family);
@@ -84,7 +94,7 @@ impl Line {
             .map(|line| (&line.coefficients, line.deviation));
         let related = || {
             let line = FAMILIES.iter().find(|line| line.family == family && line.loss == profile.loss);
-            line.map(|line| (&line.coefficients, line.deviation))
+            line.map(|line| (&line.coefficients, [line.deviation, 0.0]))
                 .expect("every family has a line for every loss")
         };
         let (coefficients, deviation) = fitted.unwrap_or_else(related);
@@ -99,15 +109,18 @@ impl Line {
         let log_slope = ((e - one) - e_1 * (two - one)) / (1.0 - e_1 * ln_2);
         let slope = (two - one) - log_slope * ln_2;
         let outside = outside(profile, workers, passes);
-        Line {
+        let mut line = Line {
             start: one - slope,
             slope,
             log_slope,
-            deviation: deviation + settings.unseen * outside,
+            deviation: 0.0,
             per_decade: PER_DECADE.iter().find(|(name, _)| *name == family).map_or(1.0, |(_, rho)| *rho),
             measured: fitted.is_some(),
             group: GROUPS.iter().position(|group| *group == (name, alone)),
-        }
+        };
+        let [at_one, growth] = deviation;
+        line.deviation = (at_one + growth * line.log_rounds(goal)).max(NARROW) + settings.unseen * outside;
+        line
     }
 
     /// ln N to an error of e^-g. What comes before a tenth, where no run was looked at, is taken to be even.

@@ -5,7 +5,7 @@ use hemingway_train::{Run, Seconds, Stop, StopRules};
 use super::task::Task;
 
 /// Training ends this early, so that what is planned on the way fits in.
-const IN_TIME: f64 = 0.99;
+pub(crate) const IN_TIME: f64 = 0.99;
 /// A deadline that is missed by less than this share of it was kept, for those who look at a clock.
 const PUNCTUAL: f64 = 0.05;
 
