@@ -162,9 +162,9 @@ impl Underway {
 
     /// What the stage shows of its residual at the goal: from the last error that it came to, or from the next one that is
     /// overdue.
-    pub fn residual(&self, model: &Model, goal: f64) -> Option<Residual> {
+    pub fn residual(&self, model: &Model, goal: f64, settings: &Settings) -> Option<Residual> {
         let now = self.progress();
-        let next = (now + QUARTER_DECADE).min(goal);
+        let next = (now + settings.level * LN_10).min(goal);
         let log_effort = |to: f64| (model.effort(self.from, to, 0.0)).map(f64::ln);
         let overdue = (next, self.made().ln() - log_effort(next)?);
         let reached = self.scores.iter().find(|score| score.1 >= now).filter(|_| now >= self.from.max(LN_10));
@@ -217,8 +217,6 @@ impl Underway {
         (gained > 0.0).then(|| (self.made() - effort) / gained)
     }
 }
-
-const QUARTER_DECADE: f64 = LN_10 / 4.0;
 
 /// What a residual at one error says of it at the goal: residuals along a run are an Ornstein-Uhlenbeck process in the
 /// decades of the error.

@@ -135,12 +135,8 @@ struct Part {
     times: Times,
 }
 
-/// Stages are handed over at one of these errors, as ln 1/e.
-const HAND_OVERS: [f64; 3] = [1.0, 2.0, 3.0];
 /// Smaller errors are of no interest to anybody.
 const LARGEST_PROGRESS: f64 = 27.6;
-/// What an observed pace of one round varies by.
-const PACE_OF_A_ROUND: f64 = 0.3;
 
 impl Planner {
     /// Unknown algorithms are left out.
@@ -268,7 +264,7 @@ impl Planner {
         let predicted = model.per_round * self.pace.mean(stage.model).exp();
         let effort = effort(model, first, (rounds, seconds), predicted);
         stage.scores.push((effort, progress.max(stage.from)));
-        if let Some((value, noise)) = pace_of(model, first, (rounds, seconds)) {
+        if let Some((value, noise)) = pace_of(model, first, (rounds, seconds), &self.settings) {
             let noise = noise + if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 };
             let at = stage.model;
             // All rounds so far count once.
@@ -368,7 +364,7 @@ impl Planner {
             .scores
             .last()
             .filter(|_| past.same_machines)
-            .and_then(|last| pace_of(model, first, (last.rounds, last.seconds)))
+            .and_then(|last| pace_of(model, first, (last.rounds, last.seconds), &self.settings))
         {
             let repeat = if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 };
             self.pace.condition(at, value, noise + repeat);
@@ -391,7 +387,7 @@ impl Planner {
     fn shown(&self) -> Option<(usize, Residual)> {
         let stage = self.stage.as_ref()?;
         let model = &self.models[stage.model];
-        Some((model.latent, stage.residual(model, self.reference)?))
+        Some((model.latent, stage.residual(model, self.reference, &self.settings)?))
     }
 
     /// Mean and variance of the residual of ln rounds.
@@ -476,7 +472,7 @@ impl Planner {
         let goal = self.goal.progress()?;
         let single = single?;
         let mut best: Option<Forecast> = None;
-        for until in HAND_OVERS.map(|decades| decades * std::f64::consts::LN_10) {
+        for until in self.settings.hand_overs.map(|decades| decades * std::f64::consts::LN_10) {
             if until <= self.progress || until >= goal - 0.5 {
                 continue;
             }
@@ -571,7 +567,11 @@ impl Planner {
 
     fn timed(&self, model: usize, until: f64, effort: f64, deviation: f64, fixed: f64) -> Part {
         let per_round = self.models[model].per_round * self.pace.mean(model).exp();
-        let deviation = (deviation * deviation + self.pace.variance(model)).sqrt();
+        let Settings { repeat, real_repeat, one_round, .. } = self.settings;
+        // However much is known, no run is like another.
+        let own_pace = if self.real_clock { real_repeat } else { one_round / effort.max(1.0).sqrt() };
+        let known = deviation * deviation + self.pace.variance(model);
+        let deviation = (known + repeat * repeat + own_pace * own_pace).sqrt();
         let times = Times { fixed, variable: effort * per_round, deviation };
         Part { model, until, effort, times }
     }
@@ -688,7 +688,7 @@ fn effort(model: &Model, first: (f64, f64), (rounds, seconds): (f64, f64), per_r
 const WHOLE_ROUNDS: f64 = 2.0;
 
 /// How far ln seconds per round are off, with the variance of the noise.
-fn pace_of(model: &Model, first: (f64, f64), last: (f64, f64)) -> Option<(f64, f64)> {
+fn pace_of(model: &Model, first: (f64, f64), last: (f64, f64), settings: &Settings) -> Option<(f64, f64)> {
     let (rounds, seconds) = match model.settles() {
         true if first.0 > WHOLE_ROUNDS => return None,
         true => first,
@@ -697,7 +697,7 @@ fn pace_of(model: &Model, first: (f64, f64), last: (f64, f64)) -> Option<(f64, f
         false => (first.0, first.1 - model.set_up),
     };
     let value = (seconds / rounds / model.per_round).ln();
-    value.is_finite().then_some((value, PACE_OF_A_ROUND.powi(2) / rounds))
+    value.is_finite().then_some((value, settings.one_round.powi(2) / rounds))
 }
 
 #[cfg(test)]

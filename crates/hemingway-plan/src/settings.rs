@@ -12,6 +12,10 @@ pub struct Settings {
     pub pace_weight: f64,
     /// However overdue a stage is, at least this share of what the prior says of the errors left is still to come.
     pub least_left: f64,
+    /// A stage is overdue when it has not come this share of a decade further in the time that was predicted for it.
+    pub level: f64,
+    /// Plans of two stages hand over at one of these errors, in decades below 1.
+    pub hand_overs: [f64; 3],
     /// The standard deviation of ln rounds between runs of one problem that differ by their random seed.
     pub repeat: f64,
     /// The same between datasets that only look alike.
@@ -21,6 +25,8 @@ pub struct Settings {
     pub virtual_pace: [f64; 3],
     /// and on real machines.
     pub real_pace: [f64; 3],
+    /// The standard deviation of ln seconds of a single round on a virtual clock; that of a mean over rounds is less.
+    pub one_round: f64,
     /// The standard deviation of ln seconds per round between runs of one configuration on real machines.
     pub real_repeat: f64,
     /// What each factor of e outside of the fitted runs adds to the standard deviation of ln rounds.
@@ -37,10 +43,13 @@ impl Default for Settings {
             switch_gain: 0.3,
             pace_weight: 0.5,
             least_left: 0.5,
+            level: 0.25,
+            hand_overs: [1.0, 2.0, 3.0],
             repeat: 0.1,
             similar: 0.5,
             virtual_pace: [0.0, 0.13, 0.08],
             real_pace: [0.5, 0.25, 0.15],
+            one_round: 0.3,
             real_repeat: 0.1,
             unseen: 0.2,
             sure: 0.9,
