@@ -3,10 +3,10 @@
 
 use std::f64::consts::LN_10;
 
-use hemingway_train::{Cluster, Entry, Share, TakeOver};
+use hemingway_train::{Cluster, Entry, Family, Share, TakeOver};
 
 use crate::distribution::TWENTIETH;
-use crate::prior::{Line, seconds};
+use crate::prior::{Line, seconds, variation};
 use crate::{Configuration, Estimate, Goal, Profile, Settings};
 
 /// Seconds that have a fixed part and one that varies by a log-normal factor.
@@ -52,8 +52,10 @@ pub(crate) struct Model {
     pub entry: &'static Entry,
     /// Rounds to an error: g(i, m) turned round.
     pub line: Line,
-    /// Seconds of a round, f(m).
+    /// Seconds of a round, f(m),
     pub per_round: f64,
+    /// and the variance of the seconds of one round, over their square.
+    pub variation: f64,
     /// Seconds before the first round: the solver is set up, and after a switch the model goes to all workers.
     pub set_up: f64,
     pub switch: f64,
@@ -87,6 +89,7 @@ impl Model {
                 settings,
             ),
             per_round: on_cluster(&(entry.round)(&share)),
+            variation: variation(&(entry.round)(&share), entry.name, workers, cluster),
             set_up: on_cluster(&(entry.set_up)(&share)),
             switch: cluster.network.broadcast_seconds(workers, numbers),
             takes_over: (entry.takes_over)(profile.loss),
@@ -100,6 +103,19 @@ impl Model {
     /// Whether its rounds become shorter, so that its effort is counted in passes over all rows.
     pub fn settles(&self) -> bool {
         self.entry.settles_alone && self.configuration.workers == 1
+    }
+
+    /// The variance of ln rounds between runs of one problem: only some methods draw at random.
+    pub fn luck(&self, settings: &Settings) -> f64 {
+        match self.entry.family {
+            Family::Dual | Family::Stochastic => settings.repeat * settings.repeat,
+            Family::Batch | Family::SecondOrder => 0.0,
+        }
+    }
+
+    /// The variance of ln seconds per round between runs, in the mean over so many rounds.
+    pub fn disturbance(&self, rounds: f64, settings: &Settings) -> f64 {
+        (self.variation + settings.one_round * settings.one_round) / rounds.max(1.0)
     }
 
     /// Whether it makes the same rounds as another: its workers only change how long they take.

@@ -253,7 +253,7 @@ impl Planner {
     pub fn observe(&mut self, score: Score) -> Next {
         self.spend(score.seconds);
         self.progress = self.progress.max(progress(score.error));
-        let progress = self.progress;
+        let (progress, real_repeat) = (self.progress, self.real_repeat());
         let Some(stage) = &mut self.stage else { return Next::GoOn };
         let model = &self.models[stage.model];
         let (rounds, seconds) = (score.rounds as f64 - stage.begun.0, score.seconds - stage.begun.1);
@@ -265,7 +265,7 @@ impl Planner {
         let effort = effort(model, first, (rounds, seconds), predicted);
         stage.scores.push((effort, progress.max(stage.from)));
         if let Some((value, noise)) = pace_of(model, first, (rounds, seconds), &self.settings) {
-            let noise = noise + if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 };
+            let noise = noise + real_repeat;
             let at = stage.model;
             // All rounds so far count once.
             let (mean, variance) = (self.pace.mean(at), self.pace.variance(at));
@@ -348,6 +348,11 @@ impl Planner {
         });
     }
 
+    /// The variance of ln seconds per round between runs on real machines.
+    fn real_repeat(&self) -> f64 {
+        if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 }
+    }
+
     fn spend(&mut self, seconds: f64) {
         if let Some(price) = self.stage.as_ref().and_then(|stage| self.models[stage.model].price) {
             self.money += price * (seconds - self.seconds).max(0.0);
@@ -366,8 +371,7 @@ impl Planner {
             .filter(|_| past.same_machines)
             .and_then(|last| pace_of(model, first, (last.rounds, last.seconds), &self.settings))
         {
-            let repeat = if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 };
-            self.pace.condition(at, value, noise + repeat);
+            self.pace.condition(at, value, noise + self.real_repeat());
         }
         // The error nearest to the goal says most of it.
         let reached = past.scores.iter().map(|score| (progress(score.error), score));
@@ -379,8 +383,8 @@ impl Planner {
         let Some(expected) = model.effort(progress(past.from), now, 0.0) else { return };
         let (value, noise) =
             at_goal(&model.line, now.min(self.reference), (made / expected).ln(), self.reference);
-        let repeat = if past.similar { self.settings.similar } else { self.settings.repeat };
-        self.rounds.condition(model.latent, value, noise + repeat * repeat);
+        let repeat = if past.similar { self.settings.similar.powi(2) } else { model.luck(&self.settings) };
+        self.rounds.condition(model.latent, value, noise + repeat);
     }
 
     /// What the present stage shows of its residual.
@@ -567,11 +571,10 @@ impl Planner {
 
     fn timed(&self, model: usize, until: f64, effort: f64, deviation: f64, fixed: f64) -> Part {
         let per_round = self.models[model].per_round * self.pace.mean(model).exp();
-        let Settings { repeat, real_repeat, one_round, .. } = self.settings;
         // However much is known, no run is like another.
-        let own_pace = if self.real_clock { real_repeat } else { one_round / effort.max(1.0).sqrt() };
-        let known = deviation * deviation + self.pace.variance(model);
-        let deviation = (known + repeat * repeat + own_pace * own_pace).sqrt();
+        let of = &self.models[model];
+        let luck = of.luck(&self.settings) + of.disturbance(effort, &self.settings) + self.real_repeat();
+        let deviation = (deviation * deviation + self.pace.variance(model) + luck).sqrt();
         let times = Times { fixed, variable: effort * per_round, deviation };
         Part { model, until, effort, times }
     }
@@ -697,7 +700,7 @@ fn pace_of(model: &Model, first: (f64, f64), last: (f64, f64), settings: &Settin
         false => (first.0, first.1 - model.set_up),
     };
     let value = (seconds / rounds / model.per_round).ln();
-    value.is_finite().then_some((value, settings.one_round.powi(2) / rounds))
+    value.is_finite().then_some((value, model.disturbance(rounds, settings)))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub struct Settings {
     pub level: f64,
     /// Plans of two stages hand over at one of these errors, in decades below 1.
     pub hand_overs: [f64; 3],
-    /// The standard deviation of ln rounds between runs of one problem that differ by their random seed.
+    /// The standard deviation of ln rounds between runs of one problem that differ by their random seed, for methods that
+    /// draw at random.
     pub repeat: f64,
     /// The same between datasets that only look alike.
     pub similar: f64,
@@ -25,7 +26,7 @@ pub struct Settings {
     pub virtual_pace: [f64; 3],
     /// and on real machines.
     pub real_pace: [f64; 3],
-    /// The standard deviation of ln seconds of a single round on a virtual clock; that of a mean over rounds is less.
+    /// The standard deviation of ln seconds of a single round beside what stragglers do; that of a mean over rounds is less.
     pub one_round: f64,
     /// The standard deviation of ln seconds per round between runs of one configuration on real machines.
     pub real_repeat: f64,
@@ -47,9 +48,9 @@ impl Default for Settings {
             hand_overs: [1.0, 2.0, 3.0],
             repeat: 0.1,
             similar: 0.5,
-            virtual_pace: [0.0, 0.13, 0.08],
+            virtual_pace: [0.0, 0.09, 0.04],
             real_pace: [0.5, 0.25, 0.15],
-            one_round: 0.3,
+            one_round: 0.05,
             real_repeat: 0.1,
             unseen: 0.2,
             sure: 0.9,

@@ -9,7 +9,7 @@ mod seconds;
 
 pub(crate) use line::Line;
 pub use line::{TERM_NAMES, terms};
-pub(crate) use seconds::seconds;
+pub(crate) use seconds::{seconds, variation};
 
 #[cfg(test)]
 mod tests;
