@@ -97,7 +97,8 @@ fn residuals_of_all_configurations_have_a_covariance() {
         let mut lines = Vec::new();
         for entry in catalogue() {
             let several = if entry.depends_on_workers { &WORKERS[..] } else { &WORKERS[..1] };
-            let local_work: &[f64] = if entry.parameters.contains(&"local_steps") { &[1.0, 4.0] } else { &[1.0] };
+            let local_work: &[f64] =
+                if entry.parameters.contains(&"local_steps") { &[1.0, 4.0] } else { &[1.0] };
             for (&workers, &passes) in several.iter().flat_map(|m| local_work.iter().map(move |p| (m, p))) {
                 lines.push(Line::of(&profile, entry, workers, passes, 4.0 * LN_10, &Settings::default()));
             }
