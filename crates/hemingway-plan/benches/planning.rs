@@ -16,7 +16,7 @@ fn plan(bencher: Bencher, machines: usize) {
     bencher.with_inputs(|| inputs(machines)).bench_values(|inputs| Planner::new(inputs).decide());
 }
 
-/// The models and what is not known of them.
+/// The models and what is not known of them, without the plan.
 #[divan::bench(args = MACHINES)]
 fn models(bencher: Bencher, machines: usize) {
     bencher.with_inputs(|| inputs(machines)).bench_values(Planner::new);
@@ -33,7 +33,17 @@ fn plan_for_a_deadline(bencher: Bencher, machines: usize) {
 /// One scored round of a run under way.
 #[divan::bench(args = MACHINES)]
 fn observe(bencher: Bencher, machines: usize) {
-    let mut planner = Planner::new(inputs(machines));
+    observe_one(bencher, inputs(machines));
+}
+
+#[divan::bench(args = MACHINES)]
+fn observe_for_a_deadline(bencher: Bencher, machines: usize) {
+    let goal = Goal { within: Some(10.0), ..Goal::default() };
+    observe_one(bencher, Inputs { goal, ..inputs(machines) });
+}
+
+fn observe_one(bencher: Bencher, inputs: Inputs) {
+    let mut planner = Planner::new(inputs);
     let plan = planner.decide().plan.expect("a plan");
     planner.begin(&plan);
     planner.observe(Score { rounds: 1, seconds: 0.01, error: 0.9 });

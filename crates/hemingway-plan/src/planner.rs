@@ -106,6 +106,8 @@ pub struct Planner {
     /// ln 1/e that residuals refer to: the goal, or what is expected to be reached in time.
     reference: f64,
     stage: Option<Underway>,
+    /// What it shows of its residual of ln rounds. Every forecast asks for it, and it takes all scores to say.
+    shown: Option<(usize, Residual)>,
     /// What the plan does after the present stage, and from which error on.
     then: Option<(f64, usize)>,
     progress: f64,
@@ -193,6 +195,7 @@ impl Planner {
             pace,
             reference: 0.0,
             stage: None,
+            shown: None,
             then: None,
             progress: 0.0,
             seconds: 0.0,
@@ -268,6 +271,7 @@ impl Planner {
         let predicted = model.per_round * self.pace.mean(stage.model).exp();
         let effort = effort(model, first, (rounds, seconds), predicted);
         stage.scores.push((effort, progress.max(stage.from)));
+        self.shown = shown(stage, model, self.reference);
         if let Some((value, noise)) = pace_of(model, first, (rounds, seconds)) {
             let noise = noise + if self.real_clock { self.settings.real_repeat.powi(2) } else { 0.0 };
             let at = stage.model;
@@ -309,7 +313,7 @@ impl Planner {
 
     /// The run goes on under this configuration; `score` is where it is when its first round begins.
     pub fn switched(&mut self, to: &Configuration, rounds: u64, seconds: f64) {
-        if let Some((latent, (value, noise))) = self.shown() {
+        if let Some((latent, (value, noise))) = self.shown {
             self.rounds.condition(latent, value, noise);
         }
         self.spend(seconds);
@@ -350,6 +354,7 @@ impl Planner {
             let found = if anew { found } else { 0.0 };
             Underway { model, from, found, begun: (rounds, seconds), first: None, scores: Vec::new() }
         });
+        self.shown = None;
     }
 
     fn spend(&mut self, seconds: f64) {
@@ -387,17 +392,10 @@ impl Planner {
         self.rounds.condition(model.latent, value, noise + repeat * repeat);
     }
 
-    /// What the present stage shows of its residual.
-    fn shown(&self) -> Option<(usize, Residual)> {
-        let stage = self.stage.as_ref()?;
-        let model = &self.models[stage.model];
-        Some((model.latent, stage.residual(model, self.reference)?))
-    }
-
     /// Mean and variance of the residual of ln rounds.
     fn residual(&self, model: usize) -> (f64, f64) {
         let latent = self.models[model].latent;
-        match self.shown() {
+        match self.shown {
             Some((at, (value, noise))) => {
                 self.rounds.given(latent, (at, value, noise + self.settings.repeat.powi(2)))
             }
@@ -669,6 +667,11 @@ impl Planner {
 const BEHIND: f64 = 1e6;
 /// A number is found to a millionth.
 const HALVINGS: usize = 30;
+
+/// What a stage shows of its residual at the error that residuals refer to.
+fn shown(stage: &Underway, model: &Model, reference: f64) -> Option<(usize, Residual)> {
+    Some((model.latent, stage.residual(model, reference)?))
+}
 
 /// ln 1/e.
 fn progress(error: f64) -> f64 {
