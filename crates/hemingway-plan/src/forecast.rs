@@ -135,7 +135,7 @@ impl Model {
     /// The effort from an error of e^-from to one of e^-to, where the residual of ln rounds is known; nothing if the
     /// configuration does not go on from where another one came to.
     pub fn effort(&self, from: f64, to: f64, residual: f64) -> Option<f64> {
-        let all = (self.line.log_rounds(to) + residual).exp();
+        let all = (self.line.log_rounds(to) + residual).min(MOST).exp();
         match self.takes_over {
             _ if from <= 0.0 => Some(all),
             TakeOver::After { rounds } => Some(all * ((to - from) / to).max(0.0) + rounds),
@@ -209,18 +209,16 @@ impl Underway {
         let done = ((now - self.from) / (to - self.from)).clamp(0.0, 1.0);
         let done = if now > self.found { done } else { 0.0 };
         let by_prior = (whole - made).max(settings.least_left * whole * (1.0 - done)).max(1e-9 * whole);
-        // A method whose error falls late says nothing by its pace before that, and all once it does.
-        let weight = match model.entry.late {
-            true if now - self.from < LN_10 => 0.0,
-            true => 1.0,
-            false => settings.pace_weight * done,
-        };
         let by_pace = self.pace(now).map(|pace| pace * (to - now).max(0.0));
+        let by_pace = by_pace.filter(|by_pace| *by_pace > 0.0 && by_pace.is_finite());
         let left = match by_pace {
-            Some(by_pace) if by_pace > 0.0 && by_pace.is_finite() && weight > 0.0 => {
+            // Where the error falls late it falls ever faster.
+            Some(by_pace) if model.entry.late => by_prior.min(by_pace),
+            Some(by_pace) => {
+                let weight = settings.pace_weight * done;
                 ((1.0 - weight) * by_prior.ln() + weight * by_pace.ln()).exp()
             }
-            _ => by_prior,
+            None => by_prior,
         };
         (left, whole)
     }
@@ -234,9 +232,12 @@ impl Underway {
     }
 }
 
+/// Nobody waits for more than e to this many rounds, and numbers stay numbers.
+const MOST: f64 = 60.0;
+
 /// What a residual at one error says of it at the goal: residuals along a run are an Ornstein-Uhlenbeck process in the
 /// decades of the error.
 pub(crate) fn at_goal(line: &Line, at: f64, value: f64, goal: f64) -> Residual {
     let kept = line.per_decade.powf((goal - at).abs() / LN_10);
-    (value / kept, line.deviation.powi(2) * (1.0 / (kept * kept) - 1.0))
+    ((value / kept).clamp(-MOST, MOST), line.deviation.powi(2) * (1.0 / (kept * kept) - 1.0))
 }

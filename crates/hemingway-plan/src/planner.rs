@@ -106,6 +106,8 @@ pub struct Planner {
     /// ln 1/e that residuals refer to: the goal, or what is expected to be reached in time.
     reference: f64,
     stage: Option<Underway>,
+    /// What it shows of its residual of ln rounds. Every forecast asks for it, and it takes all scores to say.
+    shown: Option<(usize, Residual)>,
     /// What the plan does after the present stage, and from which error on.
     then: Option<(f64, usize)>,
     progress: f64,
@@ -189,6 +191,7 @@ impl Planner {
             pace,
             reference: 0.0,
             stage: None,
+            shown: None,
             then: None,
             progress: 0.0,
             seconds: 0.0,
@@ -264,6 +267,7 @@ impl Planner {
         let predicted = model.per_round * self.pace.mean(stage.model).exp();
         let effort = effort(model, first, (rounds, seconds), predicted);
         stage.scores.push((effort, progress.max(stage.from)));
+        self.shown = shown(stage, model, self.reference, &self.settings);
         if let Some((value, noise)) = pace_of(model, first, (rounds, seconds), &self.settings) {
             let noise = noise + real_repeat;
             let at = stage.model;
@@ -305,7 +309,7 @@ impl Planner {
 
     /// The run goes on under this configuration; `score` is where it is when its first round begins.
     pub fn switched(&mut self, to: &Configuration, rounds: u64, seconds: f64) {
-        if let Some((latent, (value, noise))) = self.shown() {
+        if let Some((latent, (value, noise))) = self.shown {
             self.rounds.condition(latent, value, noise);
         }
         self.spend(seconds);
@@ -329,8 +333,8 @@ impl Planner {
 }
 
 /// What one model takes on a usual core, one pair of them in the posterior, and one forecast: `cargo bench --bench planning`.
-const MODEL_SECONDS: f64 = 2e-6;
-const PAIR_SECONDS: f64 = 5e-9;
+const MODEL_SECONDS: f64 = 7e-7;
+const PAIR_SECONDS: f64 = 2e-9;
 const FORECAST_SECONDS: f64 = 1e-7;
 
 impl Planner {
@@ -346,6 +350,13 @@ impl Planner {
             let found = if anew { found } else { 0.0 };
             Underway { model, from, found, begun: (rounds, seconds), first: None, scores: Vec::new() }
         });
+        self.shown = None;
+    }
+
+    /// What forecasts of all candidates take; where the error at a deadline is looked for, each is many.
+    fn forecast_seconds(&self) -> f64 {
+        let each = if self.goal.error.is_some() { 1.0 } else { HALVINGS as f64 };
+        FORECAST_SECONDS * each * self.candidates as f64
     }
 
     /// The variance of ln seconds per round between runs on real machines.
@@ -387,17 +398,10 @@ impl Planner {
         self.rounds.condition(model.latent, value, noise + repeat);
     }
 
-    /// What the present stage shows of its residual.
-    fn shown(&self) -> Option<(usize, Residual)> {
-        let stage = self.stage.as_ref()?;
-        let model = &self.models[stage.model];
-        Some((model.latent, stage.residual(model, self.reference, &self.settings)?))
-    }
-
     /// Mean and variance of the residual of ln rounds.
     fn residual(&self, model: usize) -> (f64, f64) {
         let latent = self.models[model].latent;
-        match self.shown() {
+        match self.shown {
             Some((at, (value, noise))) => {
                 self.rounds.given(latent, (at, value, noise + self.settings.repeat.powi(2)))
             }
@@ -407,7 +411,7 @@ impl Planner {
 
     /// Whether to go on.
     fn reconsider(&mut self) -> Next {
-        self.planning += FORECAST_SECONDS * self.candidates as f64;
+        self.planning += self.forecast_seconds();
         let Some(stage) = &self.stage else { return Next::GoOn };
         let goal = self.goal.progress();
         if goal.is_some_and(|goal| self.progress >= goal) {
@@ -416,7 +420,7 @@ impl Planner {
         let Some(alone) = self.alone(stage.model) else { return Next::GoOn };
         let due = self.then.filter(|(until, _)| self.progress >= *until);
         if let Some(next) = due.and_then(|(_, model)| self.alone(model))
-            && self.rank(&next) < self.rank(&alone)
+            && (1.0 - self.settings.switch_gain) * self.rank(&next) < self.rank(&alone)
         {
             let reason = format!("as planned, at error {:.1e}", (-self.progress).exp());
             return self.hand_over(&next, reason, true);
@@ -485,7 +489,8 @@ impl Planner {
                 parts.min_by(|a, b| a.times.expected().total_cmp(&b.times.expected()))
             };
             let first = quickest(&mut open().filter_map(|model| self.part(model, self.progress, until)))?;
-            let second = open().filter(|&model| !self.models[model].same_rounds(&self.models[first.model]));
+            let another = |model: usize| self.models[model].entry.name != self.models[first.model].entry.name;
+            let second = open().filter(|&model| another(model));
             let Some(second) = quickest(&mut second.filter_map(|model| self.part_after(model, until, goal)))
             else {
                 continue;
@@ -536,11 +541,7 @@ impl Planner {
     fn part(&self, model: usize, from: f64, to: f64) -> Option<Part> {
         match &self.stage {
             Some(stage) if stage.model == model => {
-                let (mean, variance) = self.residual(model);
-                let predicted = &self.models[model];
-                let (effort, whole) = stage.left(predicted, to, mean, &self.settings);
-                let deviation =
-                    (variance.sqrt() * (whole / effort).max(1.0).sqrt()).min(predicted.line.deviation);
+                let (effort, deviation) = self.left(stage, model, to);
                 Some(self.timed(model, to, effort, deviation, 0.0))
             }
             Some(_) => self.part_after(model, from, to),
@@ -557,16 +558,28 @@ impl Planner {
     /// A configuration that takes over at an error.
     fn part_after(&self, model: usize, from: f64, to: f64) -> Option<Part> {
         let predicted = &self.models[model];
-        let (mean, variance) = self.residual(model);
-        let effort = match &self.stage {
+        let (effort, deviation) = match &self.stage {
             // The rounds are those of the stage under way, wherever they are made.
             Some(stage) if predicted.same_rounds(&self.models[stage.model]) && from <= self.progress => {
-                stage.left(predicted, to, mean, &self.settings).0 + predicted.takes_over.rounds()?
+                let (left, deviation) = self.left(stage, model, to);
+                (left + predicted.takes_over.rounds()?, deviation)
             }
-            _ => predicted.effort(from.max(f64::MIN_POSITIVE), to, mean)?,
+            _ => {
+                let (mean, variance) = self.residual(model);
+                (predicted.effort(from.max(f64::MIN_POSITIVE), to, mean)?, variance.sqrt())
+            }
         };
         let reading = self.reading_on(predicted.configuration.workers);
-        Some(self.timed(model, to, effort, variance.sqrt(), predicted.set_up + predicted.switch + reading))
+        Some(self.timed(model, to, effort, deviation, predicted.set_up + predicted.switch + reading))
+    }
+
+    /// The effort that the rounds of the stage under way have left to an error, and the standard deviation of its logarithm.
+    fn left(&self, stage: &Underway, model: usize, to: f64) -> (f64, f64) {
+        let (mean, variance) = self.residual(model);
+        let predicted = &self.models[model];
+        let (effort, whole) = stage.left(predicted, to, mean, &self.settings);
+        let widened = variance.sqrt() * (whole / effort).max(1.0).sqrt();
+        (effort, widened.min(predicted.line.deviation))
     }
 
     fn timed(&self, model: usize, until: f64, effort: f64, deviation: f64, fixed: f64) -> Part {
@@ -672,6 +685,11 @@ impl Planner {
 const BEHIND: f64 = 1e6;
 /// A number is found to a millionth.
 const HALVINGS: usize = 30;
+
+/// What a stage shows of its residual at the error that residuals refer to.
+fn shown(stage: &Underway, model: &Model, reference: f64, settings: &Settings) -> Option<(usize, Residual)> {
+    Some((model.latent, stage.residual(model, reference, settings)?))
+}
 
 /// ln 1/e.
 fn progress(error: f64) -> f64 {

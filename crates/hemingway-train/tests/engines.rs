@@ -5,8 +5,9 @@ mod trial;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
-    Algorithm, Cluster, Collective, Engine, Error, Job, Loss, Machine, MachineType, Model, Network, Problem,
-    Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker, catalogue, engines,
+    Algorithm, Cluster, Collective, Engine, Error, Family, Job, Loss, Machine, MachineType, Model, Network,
+    Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker, catalogue,
+    engines, entry,
 };
 use trial::{Outcome, Recipe, Trial, simulated, within_seconds};
 
@@ -83,7 +84,8 @@ fn another_seed_is_another_run_of_what_is_random() {
         let (first, second) = (trial.run(&simulated()).unwrap(), other.run(&simulated()).unwrap());
         let currents =
             |outcome: &Outcome| outcome.points.iter().map(|point| point.current).collect::<Vec<f64>>();
-        let stochastic = !["gradient-descent", "l-bfgs", "newton"].contains(&trial.algorithm);
+        let family = entry(trial.algorithm).unwrap().family;
+        let stochastic = matches!(family, Family::Dual | Family::Stochastic);
         assert_eq!(currents(&first) != currents(&second), stochastic, "{}", describe(&trial));
     }
 }

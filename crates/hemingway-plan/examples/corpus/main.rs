@@ -264,7 +264,7 @@ impl Trial<'_> {
 
 /// Workers of one kind that speak to each other at once.
 fn without_network() -> Cluster {
-    let mut cluster = Cluster::of(Machine { flops: 1e9, bytes: 4e9, ..Machine::default() });
+    let mut cluster = Cluster::of(Machine { flops: 1e9, bytes: 4e9 });
     cluster.network.latency = 0.0;
     cluster.network.bandwidth = 1e18;
     cluster

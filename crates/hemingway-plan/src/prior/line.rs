@@ -125,8 +125,19 @@ impl Line {
 
     /// ln N to an error of e^-g. What comes before a tenth, where no run was looked at, is taken to be even.
     pub fn log_rounds(&self, g: f64) -> f64 {
-        let fitted = |g: f64| (self.start + self.slope * g + self.log_slope * g.ln()).clamp(0.0, MOST);
-        if g >= LN_10 { fitted(g) } else { fitted(LN_10) + (g.max(f64::MIN_POSITIVE) / LN_10).ln() }
+        if g >= LN_10 { self.rising(g) } else { self.rising(LN_10) + (g.max(f64::MIN_POSITIVE) / LN_10).ln() }
+    }
+
+    /// The line where it rises, and its highest or lowest value where it does not: smaller errors take no fewer rounds.
+    fn rising(&self, g: f64) -> f64 {
+        let turn = -self.log_slope / self.slope;
+        let g = match (self.slope >= 0.0, self.log_slope >= 0.0) {
+            (true, true) => g,
+            (true, false) => g.max(turn),
+            (false, true) => g.min(turn.max(LN_10)),
+            (false, false) => LN_10,
+        };
+        (self.start + self.slope * g + self.log_slope * g.ln()).clamp(0.0, MOST)
     }
 
     /// How residuals of two lines at one problem correlate, where the configurations differ.

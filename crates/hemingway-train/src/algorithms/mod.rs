@@ -113,7 +113,7 @@ fn suits_all(_: usize) -> Option<String> {
 }
 
 /// Every algorithm there is.
-static CATALOGUE: [&Entry; 7] = [
+static CATALOGUE: &[&Entry] = &[
     &cocoa::ENTRY,
     &cocoa_plus::ENTRY,
     &gradient_descent::ENTRY,
@@ -125,7 +125,7 @@ static CATALOGUE: [&Entry; 7] = [
 
 /// Every algorithm, by name.
 pub fn catalogue() -> &'static [&'static Entry] {
-    &CATALOGUE
+    CATALOGUE
 }
 
 /// The entry of an algorithm.
