@@ -1,6 +1,6 @@
 //! The planner on recorded runs: what would it have chosen, and how long would that have taken?
 //!
-//!     replay RESULTS --data FOLDER [--ablate] [--cells] [--predictions] [SETTING=VALUE…]
+//!     replay RESULTS --data FOLDER [--ablate] [--cells] [--predictions] [--risk SHARE] [SETTING=VALUE…]
 //!
 //! RESULTS has the tables of `bench/regret`: every fixed configuration of every problem with its scored rounds. A run of the
 //! planner is played back from them in an instant instead of being trained. Where it hands over, the next stage is taken to
@@ -58,6 +58,7 @@ struct Case {
     curves: Vec<Curve>,
     error: f64,
     oracle: f64,
+    risk: Risk,
 }
 
 fn main() {
@@ -68,15 +69,20 @@ fn main() {
     };
     let (ablate, cells) = (take("--ablate", &mut arguments), take("--cells", &mut arguments));
     let residuals = take("--predictions", &mut arguments);
-    let data_at = arguments.iter().position(|argument| argument == "--data").expect("--data FOLDER");
-    let data = PathBuf::from(arguments.remove(data_at + 1));
-    arguments.remove(data_at);
+    let value = |flag: &str, arguments: &mut Vec<String>| {
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        arguments.remove(at);
+        Some(arguments.remove(at))
+    };
+    let data = PathBuf::from(value("--data", &mut arguments).expect("--data FOLDER"));
+    let risk = value("--risk", &mut arguments).map(|share| share.parse().expect("a share"));
+    let risk = risk.map_or(Risk::Expected, Risk::Quantile);
     let results = PathBuf::from(arguments.remove(0));
     let settings = arguments.iter().fold(Settings::default(), |settings, argument| {
         let (name, value) = argument.split_once('=').expect("SETTING=VALUE");
         with(settings, name, |_| value.parse().expect("a number"))
     });
-    let cases = read(&results, &data);
+    let cases = read(&results, &data, risk);
     if residuals {
         return cases.iter().for_each(|case| predictions(case, settings));
     }
@@ -196,10 +202,7 @@ fn play(case: &Case, settings: Settings, adapt: bool) -> (f64, String) {
 }
 
 fn planner(case: &Case, settings: Settings) -> Planner {
-    let risk = std::env::var("RISK")
-        .ok()
-        .map_or(Risk::Expected, |share| Risk::Quantile(share.parse().expect("a share")));
-    let goal = Goal { error: Some(case.error), risk, ..Goal::default() };
+    let goal = Goal { error: Some(case.error), risk: case.risk, ..Goal::default() };
     Planner::new(Inputs {
         profile: case.profile.clone(),
         cluster: case.cluster.clone(),
@@ -282,7 +285,7 @@ impl Curve {
     }
 }
 
-fn read(results: &Path, data: &Path) -> Vec<Case> {
+fn read(results: &Path, data: &Path, risk: Risk) -> Vec<Case> {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/regret");
     let text = std::fs::read_to_string(bench.join("cells.json")).expect("bench/regret/cells.json");
     let cells: Cells = serde_json::from_str(&text).expect("cells");
@@ -313,6 +316,7 @@ fn read(results: &Path, data: &Path) -> Vec<Case> {
                 curves: lines.iter().filter_map(|line| curve(line, &problem.cluster)).collect(),
                 error,
                 oracle,
+                risk,
             });
         }
     }

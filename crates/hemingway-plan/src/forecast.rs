@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_10;
 
-use hemingway_train::{Cluster, Entry, Family, Share, TakeOver};
+use hemingway_train::{Cluster, Entry, Share, TakeOver};
 
 use crate::distribution::TWENTIETH;
 use crate::prior::{Line, seconds, variation};
@@ -103,14 +103,6 @@ impl Model {
     /// Whether its rounds become shorter, so that its effort is counted in passes over all rows.
     pub fn settles(&self) -> bool {
         self.entry.settles_alone && self.configuration.workers == 1
-    }
-
-    /// The variance of ln rounds between runs of one problem: only some methods draw at random.
-    pub fn luck(&self, settings: &Settings) -> f64 {
-        match self.entry.family {
-            Family::Dual | Family::Stochastic => settings.repeat * settings.repeat,
-            Family::Batch | Family::SecondOrder => 0.0,
-        }
     }
 
     /// The variance of ln seconds per round between runs, in the mean over so many rounds.

@@ -394,8 +394,8 @@ impl Planner {
         let Some(expected) = model.effort(progress(past.from), now, 0.0) else { return };
         let (value, noise) =
             at_goal(&model.line, now.min(self.reference), (made / expected).ln(), self.reference);
-        let repeat = if past.similar { self.settings.similar.powi(2) } else { model.luck(&self.settings) };
-        self.rounds.condition(model.latent, value, noise + repeat);
+        let repeat = if past.similar { self.settings.similar } else { self.settings.repeat };
+        self.rounds.condition(model.latent, value, noise + repeat * repeat);
     }
 
     /// Mean and variance of the residual of ln rounds.
@@ -586,7 +586,8 @@ impl Planner {
         let per_round = self.models[model].per_round * self.pace.mean(model).exp();
         // However much is known, no run is like another.
         let of = &self.models[model];
-        let luck = of.luck(&self.settings) + of.disturbance(effort, &self.settings) + self.real_repeat();
+        let repeat = self.settings.repeat.powi(2);
+        let luck = repeat + of.disturbance(effort, &self.settings) + self.real_repeat();
         let deviation = (deviation * deviation + self.pace.variance(model) + luck).sqrt();
         let times = Times { fixed, variable: effort * per_round, deviation };
         Part { model, until, effort, times }

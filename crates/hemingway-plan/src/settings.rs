@@ -16,8 +16,7 @@ pub struct Settings {
     pub level: f64,
     /// Plans of two stages hand over at one of these errors, in decades below 1.
     pub hand_overs: [f64; 3],
-    /// The standard deviation of ln rounds between runs of one problem that differ by their random seed, for methods that
-    /// draw at random.
+    /// The standard deviation of ln rounds between runs of one problem that differ by their random seed.
     pub repeat: f64,
     /// The same between datasets that only look alike.
     pub similar: f64,
@@ -50,7 +49,7 @@ impl Default for Settings {
             similar: 0.5,
             virtual_pace: [0.0, 0.09, 0.04],
             real_pace: [0.5, 0.25, 0.15],
-            one_round: 0.05,
+            one_round: 0.2,
             real_repeat: 0.1,
             unseen: 0.2,
             sure: 0.9,
