@@ -1,7 +1,7 @@
 //! What is predicted before anything ran, from the profile of a problem and the catalogue alone.
 //!
-//! - [`Line`]: rounds to an error, g(i, m) turned round. Its coefficients were fitted to runs on many datasets.
-//! - [`seconds`]: seconds per round, f(m). No regression: the phases that the catalogue lists, on the given machines.
+//! - `Line`: rounds to an error, g(i, m) turned round. Its coefficients were fitted to runs on many datasets.
+//! - `seconds`: seconds per round, f(m). No regression: the phases that the catalogue lists, on the given machines.
 
 mod coefficients;
 mod line;
