@@ -307,7 +307,7 @@ impl Planner {
         }
     }
 
-    /// The run goes on under this configuration; `score` is where it is when its first round begins.
+    /// The run goes on under this configuration, after so many rounds and seconds.
     pub fn switched(&mut self, to: &Configuration, rounds: u64, seconds: f64) {
         if let Some((latent, (value, noise))) = self.shown {
             self.rounds.condition(latent, value, noise);
