@@ -144,6 +144,8 @@ impl Setup {
         let Some(hosts) = &self.hosts else { return Ok(Vec::new()) };
         let alone: Vec<Vec<String>> = hosts.names().map(|host| vec![host.to_owned()]).collect();
         let silent = self.those_who_do_not_answer(&alone, interrupt);
+        // One that was only too busy to answer does so the second time.
+        let silent = self.those_who_do_not_answer(&silent, interrupt);
         let mut gone: Vec<String> = silent.into_iter().flatten().collect();
         if let Error::Standstill { suspects, .. } = reason {
             let answering = hosts.without(&gone);
