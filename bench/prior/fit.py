@@ -34,7 +34,7 @@ ROUNDS_OF_EM = 15
 FOLDS = 12
 REAL = 4.0  # a run on real data counts for so many on generated data
 NARROW = 0.1  # the least standard deviation of ln rounds
-STUCK = 20.0  # a run that no longer gets on would not have reached the next error in so many times its rounds
+STUCK = 20.0  # a run without further progress counts as not having reached the next error in this many times its rounds
 SHARED = 12  # problems that a correlation needs; with fewer it is drawn to 0
 
 

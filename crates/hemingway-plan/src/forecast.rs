@@ -105,7 +105,7 @@ impl Model {
         self.entry.settles_alone && self.configuration.workers == 1
     }
 
-    /// The variance of ln seconds per round between runs, in the mean over so many rounds.
+    /// The variance of ln seconds per round between runs, for a mean over `rounds` rounds.
     pub fn disturbance(&self, rounds: f64, settings: &Settings) -> f64 {
         (self.variation + settings.one_round * settings.one_round) / rounds.max(1.0)
     }

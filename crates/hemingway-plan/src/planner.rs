@@ -307,7 +307,7 @@ impl Planner {
         }
     }
 
-    /// The run goes on under this configuration, after so many rounds and seconds.
+    /// The run goes on under this configuration; `rounds` and `seconds` are those of the run when it begins.
     pub fn switched(&mut self, to: &Configuration, rounds: u64, seconds: f64) {
         if let Some((latent, (value, noise))) = self.shown {
             self.rounds.condition(latent, value, noise);
@@ -697,7 +697,7 @@ fn progress(error: f64) -> f64 {
     -error.clamp(f64::MIN_POSITIVE, 1.0).ln()
 }
 
-/// Effort of so many rounds and seconds since a stage began: rounds, or passes over all rows where rounds become shorter.
+/// The effort of a stage, given its rounds and seconds: rounds, or passes over all rows where rounds become shorter.
 fn effort(model: &Model, first: (f64, f64), (rounds, seconds): (f64, f64), per_round: f64) -> f64 {
     if !model.settles() {
         return rounds;
@@ -706,7 +706,7 @@ fn effort(model: &Model, first: (f64, f64), (rounds, seconds): (f64, f64), per_r
     seconds / whole.max(f64::MIN_POSITIVE)
 }
 
-/// Rows settle only after so many rounds.
+/// In the first rounds no row has settled.
 const WHOLE_ROUNDS: f64 = 2.0;
 
 /// How far ln seconds per round are off, with the variance of the noise.

@@ -8,7 +8,6 @@
 //! rounds. Runs are ended after less than a second of real time; errors that were not reached by then were not reached *yet*.
 
 #[path = "../../../hemingway-train/examples/regret/clocks.rs"]
-#[allow(dead_code)]
 mod clocks;
 mod generated;
 

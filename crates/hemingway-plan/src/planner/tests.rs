@@ -496,7 +496,7 @@ fn follow(planner: &mut Planner, plan: &Candidate) -> Vec<HandOver> {
     }
 }
 
-/// ln 1/e that so many rounds are predicted to lead to.
+/// The error that is predicted after `made` rounds.
 fn error_after(model: &Model, from: f64, goal: f64, made: f64) -> f64 {
     let (mut low, mut high) = (from, goal);
     for _ in 0..60 {
@@ -507,7 +507,7 @@ fn error_after(model: &Model, from: f64, goal: f64, made: f64) -> f64 {
     low
 }
 
-/// A run whose error stays at 0.9 for so many times what was predicted, unless it is given up.
+/// A run whose error stays at 0.9 for `times` the rounds predicted, unless it is handed over.
 fn stall(planner: &mut Planner, times: f64) -> (Configuration, Option<HandOver>) {
     let plan = planner.decide().plan.expect("a plan");
     planner.begin(&plan);
@@ -534,7 +534,7 @@ fn past(configuration: &Configuration) -> PastStage {
     }
 }
 
-/// Scores on the way to an error that took so many rounds.
+/// The scores of a run that reached its error after `rounds` rounds.
 fn straight(rounds: f64, first: f64, last: f64) -> Vec<PastScore> {
     let at = |error: f64| PastScore { rounds: rounds * error.ln() / last.ln(), seconds: 0.0, error };
     vec![at(first), at(last)]
