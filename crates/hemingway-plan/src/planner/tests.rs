@@ -496,7 +496,7 @@ fn follow(planner: &mut Planner, plan: &Candidate) -> Vec<HandOver> {
     }
 }
 
-/// The error that is predicted after `made` rounds.
+/// ln 1/e of the error that is predicted after `made` rounds.
 fn error_after(model: &Model, from: f64, goal: f64, made: f64) -> f64 {
     let (mut low, mut high) = (from, goal);
     for _ in 0..60 {
