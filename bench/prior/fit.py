@@ -35,6 +35,7 @@ FOLDS = 12
 REAL = 4.0  # a run on real data counts for so many on generated data
 NARROW = 0.1  # the least standard deviation of ln rounds
 STUCK = 20.0  # a run without further progress counts as not having reached the next error in this many times its rounds
+PILOTED = ["l-bfgs", "newton"]  # rounds on some rows tell those on all
 SHARED = 12  # problems that a correlation needs; with fewer it is drawn to 0
 
 
@@ -52,7 +53,7 @@ def main():
         residuals[group] = left_out(by_loss, used(group, by_loss))
     print(summary(runs))
     print(table(residuals))
-    print(pilots(runs))
+    print(pilot_table(pilots(runs)))
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w") as file:
             file.write(rust(runs, groups, fitted, residuals))
@@ -274,23 +275,24 @@ def summary(runs):
 
 
 def pilots(runs):
-    """How well rounds on some rows tell rounds on all: the standard deviation of the difference of ln rounds."""
+    """How well rounds on some rows tell rounds on all, by algorithm and loss: differences of ln rounds, all less some."""
     whole = {(run["problem"][:4], run["features"], run["algorithm"]): run for run in runs
              if run["pilot"] is None and run["workers"] == 1 and run["passes"] == 1}
-    lines = ["", "| pilot on 1,000 rows | runs | median of ln actual / pilot | typical factor | standard deviation |", "|---|---:|---:|---:|---:|"]
-    for algorithm in ("l-bfgs", "newton"):
-        for smooth in (True, False):
-            off = []
-            for run in runs:
-                other = whole.get((run["problem"][:4], run["features"], run["algorithm"]))
-                if run["pilot"] is None or run["algorithm"] != algorithm or other is None or (run["loss"] != "hinge") != smooth:
-                    continue
-                here, there = ({level: effort for level, _, effort in each["reached"]} for each in (run, other))
-                off += [math.log(there[level] / here[level]) for level in LEVELS if level in here and level in there]
-            if off:
-                off = np.array(off)
-                lines.append(f"| {algorithm}, {'smooth losses' if smooth else 'hinge'} | {len(off)} | {np.median(off):+.2f} | "
-                             f"{math.exp(np.median(np.abs(off))):.2f} | {math.sqrt((off**2).mean()):.2f} |")
+    off = {(algorithm, loss): [] for algorithm in PILOTED for loss in LOSSES}
+    for run in runs:
+        other = whole.get((run["problem"][:4], run["features"], run["algorithm"]))
+        if run["pilot"] is not None and run["algorithm"] in PILOTED and other is not None:
+            here, there = ({level: effort for level, _, effort in each["reached"]} for each in (run, other))
+            off[run["algorithm"], run["loss"]] += [math.log(there[level] / here[level]) for level in LEVELS
+                                                   if level in here and level in there]
+    return {key: np.array(values) for key, values in off.items() if values}
+
+
+def pilot_table(off):
+    lines = ["", "| pilot on 1,000 rows | loss | runs | mean of ln actual / pilot | typical factor | standard deviation |",
+             "|---|---|---:|---:|---:|---:|"]
+    lines += [f"| {algorithm} | {loss} | {len(values)} | {values.mean():+.2f} | {math.exp(np.median(np.abs(values))):.2f} | {values.std():.2f} |"
+              for (algorithm, loss), values in off.items()]
     return "\n".join(lines)
 
 
@@ -407,6 +409,10 @@ def rust(runs, groups, fitted, residuals):
     text.append("/// What the runs covered: the least and the most of each of [`super::line::CHARACTERS`].\n"
                 f"#[rustfmt::skip]\npub(super) static RANGES: [(f64, f64); {len(PLACES)}] = [\n"
                 + "\n".join(f"    ({column.min():.3f}, {column.max():.3f})," for column in columns) + "\n];\n")
+    lines = [f'    ("{algorithm}", Loss::{RUST[loss]}, PilotLine {{ shift: {values.mean():.3f}, deviation: {max(values.std(), NARROW):.3f} }}),'
+             for (algorithm, loss), values in pilots(runs).items()]
+    text.append("/// What rounds on a thousand rows say of rounds on all.\n"
+                f"#[rustfmt::skip]\npub(super) static PILOTS: [(&str, Loss, PilotLine); {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n")
     return "\n".join(text)
 
 
@@ -419,6 +425,8 @@ STRANGER = 1.0  # what an algorithm that was never measured may differ from its 
 HEADER = """//! The prior of rounds, fitted to simulated runs: written by `bench/prior/fit.py`, not by hand.
 
 use hemingway_train::Loss;
+
+use super::PilotLine;
 
 /// How many terms there are.
 pub(super) const TERMS: usize = %d;

@@ -25,6 +25,6 @@ pub use models::{
     parse_queries, parse_trace,
 };
 pub use observation::{Estimate, Observation};
-pub use planner::{HandOver, Inputs, Next, PastScore, PastStage, Planner, Score};
+pub use planner::{HandOver, Inputs, Next, PastScore, PastStage, Pilot, Planner, Score};
 pub use profile::Profile;
 pub use settings::Settings;

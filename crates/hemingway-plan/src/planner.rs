@@ -5,10 +5,20 @@
 
 use hemingway_train::{Cluster, entry};
 
-use crate::distribution::{TWENTIETH, deviations};
-use crate::forecast::{Model, Residual, Times, Underway, at_goal};
+use crate::forecast::{Model, Residual, Underway};
 use crate::posterior::Posterior;
-use crate::{Candidate, Configuration, Decision, Estimate, Goal, Profile, Rejected, Settings, Stage, Unit};
+use crate::{Candidate, Configuration, Decision, Goal, Profile, Rejected, Settings, Stage};
+
+mod past;
+mod pilot;
+mod prediction;
+
+pub use past::{PastScore, PastStage};
+pub use pilot::Pilot;
+
+use past::{effort, pace_of};
+use pilot::Possible;
+use prediction::{Forecast, HALVINGS};
 
 /// All that a plan is made from.
 #[derive(Debug, Clone)]
@@ -29,32 +39,6 @@ pub struct Inputs {
     pub history: Vec<PastStage>,
     /// The constants.
     pub settings: Settings,
-}
-
-/// A stage of an earlier run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PastStage {
-    /// How it trained.
-    pub configuration: Configuration,
-    /// The certified error that it began from; 1 is the start of training.
-    pub from: f64,
-    /// What it came to, in order.
-    pub scores: Vec<PastScore>,
-    /// Whether its data only looks like this problem's.
-    pub similar: bool,
-    /// Whether it ran on the same machines.
-    pub same_machines: bool,
-}
-
-/// A scored round of an earlier stage.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PastScore {
-    /// Rounds since the stage began.
-    pub rounds: f64,
-    /// Seconds since then.
-    pub seconds: f64,
-    /// The certified error.
-    pub error: f64,
 }
 
 /// Where a run is after a scored round.
@@ -114,27 +98,8 @@ pub struct Planner {
     seconds: f64,
     money: f64,
     planning: f64,
-}
-
-/// What is left of a run under one or two configurations.
-#[derive(Debug, Clone)]
-struct Forecast {
-    parts: Vec<Part>,
-    times: Times,
-    /// Money; nothing if prices are not known.
-    money: Option<f64>,
-    /// ln 1/e at the deadline: its median, what 95 % of cases exceed, and what 5 % exceed.
-    reached: Option<[f64; 3]>,
-    cost: f64,
-}
-
-/// One stage of a forecast.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    model: usize,
-    until: f64,
-    effort: f64,
-    times: Times,
+    /// Pilots that may still be made.
+    pilots: Vec<Possible>,
 }
 
 /// Smaller errors are of no interest to anybody.
@@ -179,6 +144,7 @@ impl Planner {
         });
         let size = models.len() as f64;
         let planning = size * MODEL_SECONDS + 2.0 * size * size * PAIR_SECONDS;
+        let pilots = Possible::of(&models[..candidates], &profile, &cluster);
         let mut planner = Planner {
             failed: vec![false; models.len()],
             goal,
@@ -197,9 +163,10 @@ impl Planner {
             seconds: 0.0,
             money: 0.0,
             planning,
+            pilots,
         };
         planner.reference = planner.goal.progress().unwrap_or_else(|| planner.expected_progress());
-        history.iter().for_each(|past| planner.remember(past));
+        history.iter().for_each(|past| planner.condition_on(past));
         planner
     }
 
@@ -371,33 +338,6 @@ impl Planner {
         self.seconds = self.seconds.max(seconds);
     }
 
-    /// Takes in what an earlier stage has shown.
-    fn remember(&mut self, past: &PastStage) {
-        let Some(at) = self.position(&past.configuration) else { return };
-        let model = &self.models[at];
-        let Some(first) = past.scores.first().map(|score| (score.rounds, score.seconds)) else { return };
-        if let Some((value, noise)) = past
-            .scores
-            .last()
-            .filter(|_| past.same_machines)
-            .and_then(|last| pace_of(model, first, (last.rounds, last.seconds), &self.settings))
-        {
-            self.pace.condition(at, value, noise + self.real_repeat());
-        }
-        // The error nearest to the goal says most of it.
-        let reached = past.scores.iter().map(|score| (progress(score.error), score));
-        let reached = reached.filter(|(now, _)| *now >= progress(past.from).max(std::f64::consts::LN_10));
-        let near = |now: f64| (now.min(self.reference) - self.reference).abs();
-        let Some((now, score)) = reached.min_by(|a, b| near(a.0).total_cmp(&near(b.0))) else { return };
-        let predicted = first.1 / first.0.max(1.0);
-        let made = effort(model, first, (score.rounds, score.seconds), predicted);
-        let Some(expected) = model.effort(progress(past.from), now, 0.0) else { return };
-        let (value, noise) =
-            at_goal(&model.line, now.min(self.reference), (made / expected).ln(), self.reference);
-        let repeat = if past.similar { self.settings.similar } else { self.settings.repeat };
-        self.rounds.condition(model.latent, value, noise + repeat * repeat);
-    }
-
     /// Mean and variance of the residual of ln rounds.
     fn residual(&self, model: usize) -> (f64, f64) {
         let latent = self.models[model].latent;
@@ -452,12 +392,6 @@ impl Planner {
         Some(self.judged(vec![first, second], first.times.then(second.times), None))
     }
 
-    /// Cost, those that do not keep a deadline or a budget behind all others.
-    fn rank(&self, forecast: &Forecast) -> f64 {
-        let behind = if self.objection(forecast).is_some() { BEHIND } else { 1.0 };
-        behind * forecast.cost
-    }
-
     fn reason(&self, stay: &Forecast, other: &Forecast) -> String {
         let seconds = |forecast: &Forecast| forecast.times.at(0.0);
         let name = |forecast: &Forecast| self.models[forecast.parts[0].model].configuration.name();
@@ -474,218 +408,7 @@ impl Planner {
             ),
         }
     }
-
-    /// Two stages, if they are better than the best single one by what a change of plan has to gain.
-    fn best_sequence(&self, single: Option<&Forecast>) -> Option<Forecast> {
-        let goal = self.goal.progress()?;
-        let single = single?;
-        let mut best: Option<Forecast> = None;
-        for until in self.settings.hand_overs.map(|decades| decades * std::f64::consts::LN_10) {
-            if until <= self.progress || until >= goal - 0.5 {
-                continue;
-            }
-            let open = || (0..self.candidates).filter(|&model| !self.failed[model]);
-            let quickest = |parts: &mut dyn Iterator<Item = Part>| {
-                parts.min_by(|a, b| a.times.expected().total_cmp(&b.times.expected()))
-            };
-            let first = quickest(&mut open().filter_map(|model| self.part(model, self.progress, until)))?;
-            let another = |model: usize| self.models[model].entry.name != self.models[first.model].entry.name;
-            let second = open().filter(|&model| another(model));
-            let Some(second) = quickest(&mut second.filter_map(|model| self.part_after(model, until, goal)))
-            else {
-                continue;
-            };
-            let forecast = self.judged(vec![first, second], first.times.then(second.times), None);
-            if self.objection(&forecast).is_none()
-                && best.as_ref().is_none_or(|best| forecast.cost < best.cost)
-            {
-                best = Some(forecast);
-            }
-        }
-        best.filter(|best| best.cost < (1.0 - self.settings.switch_gain) * single.cost)
-    }
-
-    /// One configuration from here to the goal, or to the deadline.
-    fn alone(&self, model: usize) -> Option<Forecast> {
-        if let Some(goal) = self.goal.progress() {
-            let part = self.part(model, self.progress, goal)?;
-            return Some(self.judged(vec![part], part.times, None));
-        }
-        let left = (self.goal.within.unwrap_or(f64::INFINITY) - self.seconds).max(0.0);
-        let at = |deviations: f64| self.reached(model, left, deviations);
-        let reached = [at(0.0)?, at(TWENTIETH)?, at(-TWENTIETH)?];
-        let part = Part {
-            times: Times { fixed: left, ..Times::default() },
-            ..self.part(model, self.progress, reached[0].max(self.progress + 1e-6))?
-        };
-        Some(self.judged(vec![part], part.times, Some(reached)))
-    }
-
-    /// ln 1/e that is reached in a time, where everything takes as long as so many standard deviations above its median.
-    fn reached(&self, model: usize, seconds: f64, deviations: f64) -> Option<f64> {
-        let takes = |to: f64| self.part(model, self.progress, to).map(|part| part.times.at(deviations));
-        let (mut low, mut high) = (self.progress, LARGEST_PROGRESS.max(self.progress));
-        takes(high)?;
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            if takes(middle)? <= seconds {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        Some(low)
-    }
-
-    /// A configuration from one error to another: the stage under way, or another one.
-    fn part(&self, model: usize, from: f64, to: f64) -> Option<Part> {
-        match &self.stage {
-            Some(stage) if stage.model == model => {
-                let (effort, deviation) = self.left(stage, model, to);
-                Some(self.timed(model, to, effort, deviation, 0.0))
-            }
-            Some(_) => self.part_after(model, from, to),
-            None => {
-                let (mean, variance) = self.residual(model);
-                let predicted = &self.models[model];
-                let effort = predicted.effort(from, to, mean)?;
-                let fixed = predicted.set_up + self.reading_on(predicted.configuration.workers);
-                Some(self.timed(model, to, effort, variance.sqrt(), fixed))
-            }
-        }
-    }
-
-    /// A configuration that takes over at an error.
-    fn part_after(&self, model: usize, from: f64, to: f64) -> Option<Part> {
-        let predicted = &self.models[model];
-        let (effort, deviation) = match &self.stage {
-            // The rounds are those of the stage under way, wherever they are made.
-            Some(stage) if predicted.same_rounds(&self.models[stage.model]) && from <= self.progress => {
-                let (left, deviation) = self.left(stage, model, to);
-                (left + predicted.takes_over.rounds()?, deviation)
-            }
-            _ => {
-                let (mean, variance) = self.residual(model);
-                (predicted.effort(from.max(f64::MIN_POSITIVE), to, mean)?, variance.sqrt())
-            }
-        };
-        let reading = self.reading_on(predicted.configuration.workers);
-        Some(self.timed(model, to, effort, deviation, predicted.set_up + predicted.switch + reading))
-    }
-
-    /// The effort that the rounds of the stage under way have left to an error, and the standard deviation of its logarithm.
-    fn left(&self, stage: &Underway, model: usize, to: f64) -> (f64, f64) {
-        let (mean, variance) = self.residual(model);
-        let predicted = &self.models[model];
-        let (effort, whole) = stage.left(predicted, to, mean, &self.settings);
-        let widened = variance.sqrt() * (whole / effort).max(1.0).sqrt();
-        (effort, widened.min(predicted.line.deviation))
-    }
-
-    fn timed(&self, model: usize, until: f64, effort: f64, deviation: f64, fixed: f64) -> Part {
-        let per_round = self.models[model].per_round * self.pace.mean(model).exp();
-        // However much is known, no run is like another.
-        let of = &self.models[model];
-        let repeat = self.settings.repeat.powi(2);
-        let luck = repeat + of.disturbance(effort, &self.settings) + self.real_repeat();
-        let deviation = (deviation * deviation + self.pace.variance(model) + luck).sqrt();
-        let times = Times { fixed, variable: effort * per_round, deviation };
-        Part { model, until, effort, times }
-    }
-
-    /// Reading the data again for another number of workers.
-    fn reading_on(&self, workers: usize) -> f64 {
-        let read = self.stage.as_ref().map(|stage| self.models[stage.model].configuration.workers);
-        match self.reading {
-            Some((seconds, on)) if read.unwrap_or(on) != workers => seconds * on as f64 / workers as f64,
-            _ => 0.0,
-        }
-    }
-
-    fn judged(&self, parts: Vec<Part>, times: Times, reached: Option<[f64; 3]>) -> Forecast {
-        let money = |seconds: &dyn Fn(&Times) -> f64| -> Option<f64> {
-            let of = |part: &Part| Some(self.models[part.model].price? * seconds(&part.times));
-            parts.iter().map(of).sum()
-        };
-        let risk = self.goal.risk.deviations();
-        let taken = |times: &Times| risk.map_or_else(|| times.expected(), |deviations| times.at(deviations));
-        let cost = match reached {
-            Some([median, ..]) => {
-                let cautious = risk.and_then(|deviations| {
-                    let left = times.fixed;
-                    self.reached(parts[0].model, left, deviations)
-                });
-                (-cautious.unwrap_or(median)).exp()
-            }
-            None if self.goal.cheapest => money(&taken).unwrap_or(f64::INFINITY),
-            None => taken(&times),
-        };
-        Forecast { money: money(&|times| times.at(0.0)), parts, times, reached, cost }
-    }
-
-    /// Why a forecast does not keep what is asked, if it does not.
-    fn objection(&self, forecast: &Forecast) -> Option<String> {
-        let Goal { error, within, budget, cheapest, .. } = self.goal;
-        let sure = deviations(self.settings.sure);
-        let percent = 100.0 * self.settings.sure;
-        if let (Some(_), Some(within)) = (error, within)
-            && self.seconds + forecast.times.at(sure) > within
-        {
-            let [median, late] = [0.0, sure].map(|at| crate::words::seconds(forecast.times.at(at)));
-            return Some(format!("takes {median}, and up to {late} in {percent:.0} % of cases"));
-        }
-        if budget.is_none() && !cheapest {
-            return None;
-        }
-        let Some(money) = forecast.money else { return Some("its price is not known".to_owned()) };
-        let at_worst = money * forecast.times.at(sure) / forecast.times.at(0.0).max(f64::MIN_POSITIVE);
-        let over = budget.is_some_and(|budget| self.money + at_worst > budget);
-        over.then(|| format!("would cost up to {at_worst:.4}"))
-    }
-
-    fn candidate(&self, forecast: &Forecast) -> Candidate {
-        let stages = forecast.parts.iter().map(|part| self.stage_of(part, forecast.reached));
-        let error = forecast.reached.map(|[mean, low, high]| Estimate {
-            low: (-high).exp(),
-            mean: (-mean).exp(),
-            high: (-low).exp(),
-        });
-        Candidate {
-            stages: stages.collect(),
-            seconds: forecast.reached.is_none().then(|| forecast.times.estimate()),
-            error,
-            cost: forecast.money.filter(|money| money.is_finite()),
-            criterion: forecast.cost,
-        }
-    }
-
-    fn stage_of(&self, part: &Part, reached: Option<[f64; 3]>) -> Stage {
-        let model = &self.models[part.model];
-        let (_, variance) = self.residual(part.model);
-        let rounds = Times { fixed: 0.0, variable: part.effort.max(1.0), deviation: variance.sqrt() };
-        let to_goal = reached.is_none();
-        Stage {
-            configuration: model.configuration.clone(),
-            until_error: to_goal.then(|| (-part.until).exp()),
-            rounds: to_goal.then(|| rounds.estimate()),
-            unit: if model.settles() { Unit::Passes } else { Unit::Rounds },
-            seconds: to_goal.then(|| part.times.estimate()),
-            cost: model.price.map(|price| price * part.times.at(0.0)),
-        }
-    }
-
-    /// ln 1/e that the best configuration is expected to reach in the time.
-    fn expected_progress(&self) -> f64 {
-        let left = self.goal.within.unwrap_or(0.0);
-        let reached = (0..self.candidates).filter_map(|model| self.reached(model, left, 0.0));
-        reached.fold(std::f64::consts::LN_10, f64::max)
-    }
 }
-
-/// How much worse than its cost a forecast is that keeps no deadline.
-const BEHIND: f64 = 1e6;
-/// A number is found to a millionth.
-const HALVINGS: usize = 30;
 
 /// What a stage shows of its residual at the error that residuals refer to.
 fn shown(stage: &Underway, model: &Model, reference: f64, settings: &Settings) -> Option<(usize, Residual)> {
@@ -695,31 +418,6 @@ fn shown(stage: &Underway, model: &Model, reference: f64, settings: &Settings) -
 /// ln 1/e.
 fn progress(error: f64) -> f64 {
     -error.clamp(f64::MIN_POSITIVE, 1.0).ln()
-}
-
-/// The effort of a stage, given its rounds and seconds: rounds, or passes over all rows where rounds become shorter.
-fn effort(model: &Model, first: (f64, f64), (rounds, seconds): (f64, f64), per_round: f64) -> f64 {
-    if !model.settles() {
-        return rounds;
-    }
-    let whole = if first.0 <= WHOLE_ROUNDS && first.1 > 0.0 { first.1 / first.0 } else { per_round };
-    seconds / whole.max(f64::MIN_POSITIVE)
-}
-
-/// In the first rounds no row has settled.
-const WHOLE_ROUNDS: f64 = 2.0;
-
-/// How far ln seconds per round are off, with the variance of the noise.
-fn pace_of(model: &Model, first: (f64, f64), last: (f64, f64), settings: &Settings) -> Option<(f64, f64)> {
-    let (rounds, seconds) = match model.settles() {
-        true if first.0 > WHOLE_ROUNDS => return None,
-        true => first,
-        // What came before the first score has the set-up in it.
-        false if last.0 > first.0 => (last.0 - first.0, last.1 - first.1),
-        false => (first.0, first.1 - model.set_up),
-    };
-    let value = (seconds / rounds / model.per_round).ln();
-    value.is_finite().then_some((value, model.disturbance(rounds, settings)))
 }
 
 #[cfg(test)]

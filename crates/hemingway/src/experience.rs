@@ -58,14 +58,21 @@ struct Bracket {
 /// Every family of the store, those of one problem beside each other. Runs without a point say nothing, runs that
 /// failed or still go on say what they did so far.
 pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
-    let mut runs = Vec::new();
-    for run in store.runs()?.into_iter().rev().filter(|run| run.status != Status::Running) {
-        let mut points: Vec<Point> = store.points(&run)?.into_iter().filter(is_sound).collect();
-        let run = as_begun(run, &mut points);
-        if !points.is_empty() {
-            runs.push((run, points));
-        }
-    }
+    let ended = store.runs()?.into_iter().rev().filter(|run| run.status != Status::Running);
+    let with_points = ended.map(|run| {
+        let points = store.points(&run)?;
+        Ok((run, points))
+    });
+    families_of(with_points.collect::<Result<_, Error>>()?)
+}
+
+/// The families of these runs.
+pub(crate) fn families_of(runs: Vec<(StoredRun, Vec<Point>)>) -> Result<Vec<Family>, Error> {
+    let sound = runs.into_iter().map(|(run, points)| {
+        let mut points: Vec<Point> = points.into_iter().filter(is_sound).collect();
+        (as_begun(run, &mut points), points)
+    });
+    let runs: Vec<(StoredRun, Vec<Point>)> = sound.filter(|(_, points)| !points.is_empty()).collect();
     let brackets = brackets(&runs)?;
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for (run, points) in &runs {

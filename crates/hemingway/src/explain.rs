@@ -99,6 +99,7 @@ fn unplanned(goal: Goal, choice: &Choice, profiled: Profiled) -> Explanation {
         dropped: Vec::new(),
         unmeasured: Vec::new(),
         warnings: Vec::new(),
+        sampled: Vec::new(),
         pilots: 0,
         overhead_seconds: 0.0,
         pilot_seconds: 0.0,
@@ -123,6 +124,7 @@ impl ExplainRequest {
             algorithms: self.algorithms.as_deref(),
             reading: None,
             room: profiled.room,
+            pilots: profiled.pilots(),
         };
         let mut explanation = inputs.plan()?.explanation;
         if choice.engine != SIMULATED {

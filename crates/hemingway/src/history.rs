@@ -3,15 +3,16 @@
 //! Rounds hold on any machines, seconds on the same ones only; both hold only for the same problem, or one much like it.
 //! Data that has changed since is not reused.
 
-use hemingway_plan::{Configuration, PastScore, PastStage};
+use hemingway_plan::{Configuration, Goal, PastScore, PastStage, Settings};
 use hemingway_train::Point;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::error_of;
+use crate::fitted_history::Fitted;
 use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun, TrainRequest};
 
 /// As many of the latest runs with the same loss and penalty are read.
-const LATEST: usize = 20;
+const LATEST: usize = 40;
 /// Data of another name is alike if rows and values differ by at most this factor.
 const ALIKE: f64 = 1.25;
 
@@ -31,7 +32,7 @@ pub struct Reused {
     pub run: String,
     /// How it trained.
     pub algorithm: String,
-    /// What of it holds here: `rounds and seconds` or `rounds`.
+    /// What of it holds here: `rounds and seconds`, `rounds`, or `fitted models` where it counts through them.
     pub what: String,
     /// The name of its data, if it is not the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,45 +40,73 @@ pub struct Reused {
 }
 
 impl History {
-    /// Reads the latest runs.
+    /// Reads the latest runs; those on these machines count through fitted models where there are enough of them.
     pub(crate) fn of(
         store: Option<&Store>,
         request: &TrainRequest,
         choice: &Choice,
         data: &DatasetSummary,
+        configurations: &[Configuration],
+        goal: &Goal,
     ) -> Result<History, Error> {
         let mut history = History::default();
         let Some(store) = store else { return Ok(history) };
         let runs = store.latest_runs_on(request, LATEST)?;
+        let mut usable = Vec::new();
         for run in runs.into_iter().filter(|run| run.status != Status::Running) {
-            let likeness = Likeness::between(&run, request, data);
-            let similar = match likeness {
-                Likeness::None => continue,
+            match Likeness::between(&run, request, data) {
+                Likeness::None => {}
                 Likeness::Changed => {
                     let difference = run.dataset.difference(data).unwrap_or_default();
                     history.dropped.push(format!("run {}: its data has changed: {difference}", run.id));
-                    continue;
                 }
-                Likeness::Similar => Some(run.dataset.name.clone()),
-                Likeness::Same => None,
-            };
-            let same_machines = likeness == Likeness::Same && ran_here(&run, choice);
-            let mut stages = stages(&run, &store.points(&run)?);
-            if stages.is_empty() {
-                continue;
+                likeness => {
+                    let points = store.points(&run)?;
+                    usable.push((run, points, likeness));
+                }
             }
-            for stage in &mut stages {
-                (stage.similar, stage.same_machines) = (similar.is_some(), same_machines);
-            }
-            history.stages.append(&mut stages);
-            history.reused.push(Reused {
-                run: run.id,
-                algorithm: run.choice.algorithm,
-                what: if same_machines { "rounds and seconds" } else { "rounds" }.to_owned(),
-                similar,
-            });
         }
+        let is_here = |(run, _, likeness): &&(StoredRun, Vec<Point>, Likeness)| {
+            *likeness == Likeness::Same && ran_here(run, choice)
+        };
+        let here = usable.iter().filter(is_here).map(|(run, points, _)| (run.clone(), points.clone()));
+        let mut fitted = Fitted::to(here.collect(), configurations, goal)?;
+        for used in &usable {
+            history.add(used, is_here(&used), &fitted);
+        }
+        history.stages.append(&mut fitted.stages);
         Ok(history)
+    }
+
+    fn add(
+        &mut self,
+        (run, points, likeness): &(StoredRun, Vec<Point>, Likeness),
+        same_machines: bool,
+        fitted: &Fitted,
+    ) {
+        let mut stages = stages(run, points);
+        if stages.is_empty() {
+            return;
+        }
+        let whole = stages.len();
+        stages.retain(|stage| !fitted.stands_for(&run.id, &stage.configuration));
+        let what = match (stages.len() < whole, same_machines) {
+            (true, _) => "fitted models",
+            (false, true) => "rounds and seconds",
+            (false, false) => "rounds",
+        };
+        let Settings { similar, repeat, .. } = Settings::default();
+        for stage in &mut stages {
+            stage.rounds_deviation = if *likeness == Likeness::Similar { similar } else { repeat };
+            stage.pace_deviation = same_machines.then_some(0.0);
+        }
+        self.stages.append(&mut stages);
+        self.reused.push(Reused {
+            run: run.id.clone(),
+            algorithm: run.choice.algorithm.clone(),
+            what: what.to_owned(),
+            similar: (*likeness == Likeness::Similar).then(|| run.dataset.name.clone()),
+        });
     }
 }
 
@@ -140,8 +169,8 @@ fn stages(run: &StoredRun, points: &[Point]) -> Vec<PastStage> {
                 configuration: configuration.clone(),
                 from: reached,
                 scores: Vec::new(),
-                similar: false,
-                same_machines: false,
+                rounds_deviation: 0.0,
+                pace_deviation: None,
             });
         }
         reached = reached.min(error_of(point));

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::default_choice::{MPI, SIMULATED};
 use crate::history::History;
+use crate::pilots::{MadePilot, PilotSetup};
 use crate::room::Room;
 use crate::session::IN_TIME;
 use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
@@ -54,11 +55,14 @@ pub struct Explanation {
     pub unmeasured: Vec<String>,
     /// What is said before the run: goals that will not be reached, and what is done instead.
     pub warnings: Vec<String>,
+    /// Pilots on samples of the rows, made because they were worth it.
+    #[serde(default)]
+    pub sampled: Vec<MadePilot>,
     /// Runs that were made to find out.
     pub pilots: usize,
     /// What profile, planning and pilots took, on the training clock.
     pub overhead_seconds: f64,
-    /// The part of it that pilots took.
+    /// The part of it that runs took which were made to find out.
     #[serde(default)]
     pub pilot_seconds: f64,
 }
@@ -84,6 +88,8 @@ pub(crate) struct PlanInputs<'a> {
     pub reading: Option<(f64, usize)>,
     /// The memory that may be used, if it is known.
     pub room: Option<Room>,
+    /// What pilots are made with, where the data is here.
+    pub pilots: Option<PilotSetup<'a>>,
 }
 
 impl PlanInputs<'_> {
@@ -93,10 +99,11 @@ impl PlanInputs<'_> {
         let goal = self.request.goal(&self.choice.stop);
         let cluster = self.machines()?;
         let (configurations, mut rejected) = self.configurations(&cluster)?;
-        let history = History::of(self.store, self.request, self.choice, self.data)?;
+        let history = History::of(self.store, self.request, self.choice, self.data, &configurations, &goal)?;
         let inputs = |goal: Goal| self.planner_inputs(goal, &cluster, &configurations, &history);
         let mut warnings: Vec<String> = too_small(&goal).into_iter().collect();
         let mut planner = Planner::new(inputs(goal));
+        let sampled = self.make_pilots(&mut planner)?;
         let mut decision = planner.decide();
         if decision.plan.is_none() {
             let lost = std::mem::take(&mut decision.rejected);
@@ -114,7 +121,7 @@ impl PlanInputs<'_> {
         }
         rejected.append(&mut decision.rejected);
         decision.rejected = rejected;
-        let overhead_seconds = self.overhead(&cluster, &mut planner, begun)?;
+        let overhead_seconds = self.overhead(&cluster, &mut planner, &sampled, begun)?;
         Ok(Planning {
             explanation: Explanation {
                 goal,
@@ -126,6 +133,7 @@ impl PlanInputs<'_> {
                 warnings,
                 pilots: 0,
                 overhead_seconds,
+                sampled,
                 pilot_seconds: 0.0,
                 profile: self.profile,
             },
@@ -173,12 +181,31 @@ impl PlanInputs<'_> {
 
     /// What the user waits for before the run: measured on a real clock, where the session has timed the profile, counted
     /// on a virtual one.
-    fn overhead(&self, cluster: &Cluster, planner: &mut Planner, begun: Instant) -> Result<f64, Error> {
+    fn overhead(
+        &self,
+        cluster: &Cluster,
+        planner: &mut Planner,
+        sampled: &[MadePilot],
+        begun: Instant,
+    ) -> Result<f64, Error> {
         if self.choice.engine != SIMULATED {
             return Ok(begun.elapsed().as_secs_f64());
         }
         let workers = self.workers_to_choose(cluster)?;
-        Ok(self.profile.seconds(cluster, &workers) + planner.take_seconds())
+        let pilots: f64 = sampled.iter().map(|pilot| pilot.seconds).sum();
+        Ok(self.profile.seconds(cluster, &workers) + pilots + planner.take_seconds())
+    }
+
+    /// Pilots, as long as one is worth more than it takes.
+    fn make_pilots(&self, planner: &mut Planner) -> Result<Vec<MadePilot>, Error> {
+        let mut all = Vec::new();
+        let Some(setup) = &self.pilots else { return Ok(all) };
+        while let Some(pilot) = planner.next_pilot() {
+            let (stage, made) = setup.make(&pilot, self)?;
+            planner.condition_on(&stage);
+            all.push(made);
+        }
+        Ok(all)
     }
 
     /// What is done where nothing does all that is asked: as much as can be done in the time or for the money.

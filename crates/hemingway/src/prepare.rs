@@ -12,6 +12,7 @@ use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, 
 
 use crate::default_choice::MPI;
 use crate::inputs::profile_of;
+use crate::pilots::PilotSetup;
 use crate::ranks::{Ranks, Setup};
 use crate::room::{Room, limit};
 use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
@@ -79,6 +80,12 @@ impl Trainer {
         }
     }
 
+    /// What pilots are made with: ranks have the data in parts and make none.
+    pub(crate) fn pilots(&self) -> Option<PilotSetup<'_>> {
+        let Trainer::Here { engine, data } = self else { return None };
+        Some(PilotSetup { engine: engine.as_ref(), data })
+    }
+
     /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
     pub(crate) fn workers(&self) -> Option<Vec<usize>> {
         let Trainer::Ranks { setup, .. } = self else { return None };
@@ -116,6 +123,15 @@ pub(crate) struct Profiled {
     pub room: Option<Room>,
     /// Numbers of workers to choose from, if not the usual ones.
     pub workers: Option<Vec<usize>>,
+    /// Who would train, where that is this process.
+    trainer: Option<Trainer>,
+}
+
+impl Profiled {
+    /// What pilots are made with, where training would make some.
+    pub(crate) fn pilots(&self) -> Option<PilotSetup<'_>> {
+        self.trainer.as_ref()?.pilots()
+    }
 }
 
 /// Reads the data of a request as training would, but here on every engine, and makes its profile.
@@ -129,7 +145,11 @@ pub(crate) fn profile(request: &TrainRequest, choice: &Choice) -> Result<Profile
     let begun = Instant::now();
     let profile = profile_of(&data, &problem);
     let seconds = begun.elapsed().as_secs_f64();
-    Ok(Profiled { data: ready.summary, profile, seconds, room: ready.room, workers })
+    let trainer = match choice.engine.as_str() {
+        MPI => None,
+        _ => Some(Trainer::Here { engine: engine(choice)?, data: Box::new(data) }),
+    };
+    Ok(Profiled { data: ready.summary, profile, seconds, room: ready.room, workers, trainer })
 }
 
 /// Powers of two, and all ranks there are.

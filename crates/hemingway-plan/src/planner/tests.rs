@@ -4,7 +4,7 @@ use hemingway_train::{DataProfile, LOSSES, Loss, Machine, MachineType, Network, 
 use proptest::prelude::*;
 
 use super::*;
-use crate::Risk;
+use crate::{Estimate, Risk, Unit};
 
 #[test]
 fn newton_takes_one_round_on_squares_with_few_features() {
@@ -288,8 +288,11 @@ fn history_moves_the_median_and_narrows_the_interval() {
     };
     let before = rounds_of(Vec::new(), &configuration);
     let measured = 3.0 * before.mean;
-    let past =
-        |similar: bool| PastStage { scores: straight(measured, 1e-2, 1e-4), similar, ..past(&configuration) };
+    let past = |similar: bool| PastStage {
+        scores: straight(measured, 1e-2, 1e-4),
+        rounds_deviation: if similar { Settings::default().similar } else { Settings::default().repeat },
+        ..past(&configuration)
+    };
     let same = rounds_of(vec![past(false)], &configuration);
     let similar = rounds_of(vec![past(true)], &configuration);
     let width = |of: &Estimate| (of.high / of.low).ln();
@@ -313,7 +316,8 @@ fn seconds_are_remembered_from_the_same_machines_only() {
         let at = before.position(&configuration).expect("offered");
         let slow = 2.0 * before.models[at].per_round;
         let scores = [10.0, 110.0].map(|rounds| PastScore { rounds, seconds: slow * rounds, error: 0.5 });
-        let past = PastStage { scores: scores.to_vec(), same_machines, ..past(&configuration) };
+        let pace_deviation = same_machines.then_some(0.0);
+        let past = PastStage { scores: scores.to_vec(), pace_deviation, ..past(&configuration) };
         let after = Planner::new(Inputs { real_clock, history: vec![past], ..begin });
         (after.pace.mean(at).exp(), after.pace.variance(at) / before.pace.variance(at))
     };
@@ -529,8 +533,8 @@ fn past(configuration: &Configuration) -> PastStage {
         configuration: configuration.clone(),
         from: 1.0,
         scores: Vec::new(),
-        similar: false,
-        same_machines: false,
+        rounds_deviation: Settings::default().repeat,
+        pace_deviation: None,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use hemingway_train::Loss;
 
+use super::PilotLine;
+
 /// How many terms there are.
 pub(super) const TERMS: usize = 14;
 
@@ -126,4 +128,17 @@ pub(super) static RANGES: [(f64, f64); 7] = [
     (0.001, 5.634),
     (0.000, 10.251),
     (-1.386, 2.773),
+];
+
+/// What rounds on a thousand rows say of rounds on all.
+#[rustfmt::skip]
+pub(super) static PILOTS: [(&str, Loss, PilotLine); 8] = [
+    ("l-bfgs", Loss::Hinge, PilotLine { shift: -0.790, deviation: 1.001 }),
+    ("l-bfgs", Loss::SmoothedHinge, PilotLine { shift: -0.389, deviation: 0.576 }),
+    ("l-bfgs", Loss::Logistic, PilotLine { shift: -0.147, deviation: 0.342 }),
+    ("l-bfgs", Loss::Squared, PilotLine { shift: -0.249, deviation: 0.377 }),
+    ("newton", Loss::Hinge, PilotLine { shift: 0.295, deviation: 0.346 }),
+    ("newton", Loss::SmoothedHinge, PilotLine { shift: -0.180, deviation: 0.410 }),
+    ("newton", Loss::Logistic, PilotLine { shift: -0.031, deviation: 0.165 }),
+    ("newton", Loss::Squared, PilotLine { shift: 0.000, deviation: 0.100 }),
 ];

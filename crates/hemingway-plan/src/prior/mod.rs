@@ -5,10 +5,12 @@
 
 mod coefficients;
 mod line;
+mod pilots;
 mod seconds;
 
 pub(crate) use line::Line;
 pub use line::{TERM_NAMES, terms};
+pub(crate) use pilots::{PilotLine, pilot_line};
 pub(crate) use seconds::{seconds, variation};
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn inputs<'a>(
     request: &'a TrainRequest,
     choice: &'a Choice,
     ready: &'a Ready,
-    trainer: &Trainer,
+    trainer: &'a Trainer,
     store: Option<&'a Store>,
     workers: Option<&'a [usize]>,
 ) -> Option<(PlanInputs<'a>, f64)> {
@@ -79,6 +79,7 @@ fn inputs<'a>(
         algorithms: None,
         reading: trainer.reading(),
         room: ready.room,
+        pilots: trainer.pilots(),
     };
     Some((inputs, profiled))
 }

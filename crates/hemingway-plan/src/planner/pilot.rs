@@ -1,0 +1,155 @@
+//! Pilots: short runs on a sample of the rows, made before the run where what they tell is worth more than they take.
+//!
+//! Some algorithms take nearly as many rounds on a thousand rows as on all of them. How nearly is in the coefficients of
+//! the prior; only algorithms that stand there have pilots. What a pilot is worth is the average of what knowing its outcome
+//! would save: for each outcome that may come, the predicted cost of the present plan less that of the best plan then.
+
+use hemingway_train::{Cluster, Entry, Share};
+
+use super::{PastScore, PastStage, Planner};
+use crate::forecast::Model;
+use crate::prior::{PilotLine, pilot_line, seconds};
+use crate::{Configuration, Profile};
+
+/// Rows of a pilot.
+const ROWS: usize = 1000;
+/// Pilots are for data that has this many times their rows at least.
+const LARGER: usize = 2;
+
+/// A pilot that is worth its time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pilot {
+    /// How it trains, on one worker.
+    pub configuration: Configuration,
+    /// The share of all rows that it trains on.
+    pub fraction: f64,
+    /// The error that it trains to.
+    pub error: f64,
+    /// What it is predicted to take.
+    pub seconds: f64,
+    /// What it is worth: it ends when it has taken as much.
+    pub worth: f64,
+    line: PilotLine,
+}
+
+impl Pilot {
+    /// What it came to, as an earlier stage of the run: `scores` are its own.
+    pub fn stage(&self, scores: impl Iterator<Item = PastScore>) -> PastStage {
+        let on_all_rows =
+            |score: PastScore| PastScore { rounds: score.rounds * self.line.shift.exp(), ..score };
+        PastStage {
+            configuration: self.configuration.clone(),
+            from: 1.0,
+            scores: scores.map(on_all_rows).collect(),
+            rounds_deviation: self.line.deviation,
+            pace_deviation: None,
+        }
+    }
+}
+
+/// What a pilot of an algorithm would take and tell.
+#[derive(Debug, Clone)]
+pub(super) struct Possible {
+    /// Which model it is of; those that make the same rounds share what it tells.
+    model: usize,
+    fraction: f64,
+    per_round: f64,
+    line: PilotLine,
+}
+
+impl Possible {
+    /// Of every algorithm that is predicted well by pilots, where the data is large enough.
+    pub fn of(models: &[Model], profile: &Profile, cluster: &Cluster) -> Vec<Possible> {
+        let rows = profile.data.rows;
+        if rows < LARGER * ROWS {
+            return Vec::new();
+        }
+        let fraction = ROWS as f64 / rows as f64;
+        let mut possible: Vec<Possible> = Vec::new();
+        for (at, model) in models.iter().enumerate() {
+            let known = |other: &Possible| models[other.model].latent == model.latent;
+            if possible.iter().any(known) {
+                continue;
+            }
+            if let Some(line) = pilot_line(model.entry.name, profile.loss) {
+                let per_round = per_round(model.entry, profile, cluster, fraction);
+                possible.push(Possible { model: at, fraction, per_round, line });
+            }
+        }
+        possible
+    }
+}
+
+/// Seconds of a round on the sample, on one worker.
+fn per_round(entry: &'static Entry, profile: &Profile, cluster: &Cluster, fraction: f64) -> f64 {
+    let mut share = Share::new(&profile.data, &profile.problem(), 1, 1.0);
+    for figure in [&mut share.total_rows, &mut share.rows, &mut share.values, &mut share.pairs] {
+        *figure *= fraction;
+    }
+    seconds(&(entry.round)(&share), entry.name, 1, cluster)
+}
+
+/// An average over a standard normal distribution: points and weights of Gauss and Hermite.
+const OUTCOMES: [(f64, f64); 5] = [
+    (-2.856_970_013_872_806, 0.011_257_411_327_720_7),
+    (-1.355_626_179_974_266, 0.222_075_922_005_612_6),
+    (0.0, 0.533_333_333_333_333_3),
+    (1.355_626_179_974_266, 0.222_075_922_005_612_6),
+    (2.856_970_013_872_806, 0.011_257_411_327_720_7),
+];
+
+impl Planner {
+    /// The pilot that gains most, if one is worth more than it takes. Asked again it is another one, or none. Where time or
+    /// money is limited none is.
+    pub fn next_pilot(&mut self) -> Option<Pilot> {
+        let limited = self.goal.within.is_some() || self.goal.budget.is_some() || self.goal.cheapest;
+        let goal = self.goal.progress().filter(|_| !limited && self.stage.is_none())?;
+        let present = self.cheapest()?;
+        let most = self.alone(present)?.cost;
+        let mut best: Option<(f64, usize, Pilot)> = None;
+        for at in 0..self.pilots.len() {
+            let Possible { model, fraction, per_round, line } = self.pilots[at].clone();
+            let (mean, variance) = self.residual(model);
+            let Some(rounds) = self.models[model].effort(0.0, goal, mean) else { continue };
+            let seconds = rounds * (0.5 * variance).exp() * per_round;
+            if seconds >= most {
+                continue;
+            }
+            let worth = self.worth(present, model, line.deviation.powi(2));
+            if worth > seconds && best.as_ref().is_none_or(|(gain, ..)| worth - seconds > *gain) {
+                let configuration = Configuration { workers: 1, ..self.models[model].configuration.clone() };
+                let error = (-goal).exp();
+                best = Some((
+                    worth - seconds,
+                    at,
+                    Pilot { configuration, fraction, error, seconds, worth, line },
+                ));
+            }
+        }
+        let (_, at, pilot) = best?;
+        self.pilots.remove(at);
+        Some(pilot)
+    }
+
+    /// What it would save on average to know the rounds of a model with so much noise, where `present` is done otherwise.
+    fn worth(&mut self, present: usize, model: usize, noise: f64) -> f64 {
+        self.planning += OUTCOMES.len() as f64 * self.forecast_seconds();
+        let (mean, variance) = self.residual(model);
+        let deviation = (variance + noise).sqrt();
+        let latent = self.models[model].latent;
+        let saved = OUTCOMES.map(|(deviations, weight)| {
+            self.shown = Some((latent, (mean + deviations * deviation, noise)));
+            let cost = |of: Option<usize>| of.and_then(|of| self.alone(of)).map_or(0.0, |of| self.rank(&of));
+            weight * (cost(Some(present)) - cost(self.cheapest())).max(0.0)
+        });
+        self.shown = None;
+        saved.iter().sum()
+    }
+
+    /// The single configuration that costs least.
+    fn cheapest(&self) -> Option<usize> {
+        let open = (0..self.candidates).filter(|&model| !self.failed[model]);
+        let ranked = open.filter_map(|model| Some((self.rank(&self.alone(model)?), model)));
+        ranked.filter(|(cost, _)| cost.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, model)| model)
+    }
+}
