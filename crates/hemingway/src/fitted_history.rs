@@ -19,39 +19,9 @@ const ENOUGH: usize = 3;
 /// Half the width of a 90 % interval, in standard deviations.
 const HALF_WIDTH: f64 = 1.645;
 
-/// Forecasts of models that were fitted to some of the runs.
-pub(crate) struct Fitted {
-    /// What each configuration is predicted to take.
-    pub stages: Vec<PastStage>,
-    /// The algorithms whose models these are, with the names of their runs.
-    pub algorithms: Vec<(String, BTreeSet<String>)>,
-}
-
-impl Fitted {
-    /// Of runs of this problem on these machines, for configurations that a plan may choose.
-    pub fn to(
-        runs: Vec<(StoredRun, Vec<Point>)>,
-        configurations: &[Configuration],
-        goal: &Goal,
-    ) -> Result<Fitted, Error> {
-        let mut fitted = Fitted { stages: Vec::new(), algorithms: Vec::new() };
-        let Some(error) = goal.error.filter(|error| *error > 0.0) else { return Ok(fitted) };
-        for family in families_of(runs)?.iter().filter(|family| is_grid(family)) {
-            let mut stages = forecasts(family, configurations, error);
-            if !stages.is_empty() {
-                let names = family.observations.iter().map(|seen| seen.run.clone()).collect();
-                fitted.algorithms.push((family.algorithm.clone(), names));
-                fitted.stages.append(&mut stages);
-            }
-        }
-        Ok(fitted)
-    }
-
-    /// Whether its forecasts stand in for a run under a configuration.
-    pub fn stands_for(&self, run: &str, configuration: &Configuration) -> bool {
-        let of_it = |(_, runs): &(String, BTreeSet<String>)| runs.contains(run);
-        self.algorithms.iter().any(of_it) && !settles(configuration)
-    }
+/// The runs that models can be fitted to, by algorithm.
+pub(crate) fn grids(runs: Vec<(StoredRun, Vec<Point>)>) -> Result<Vec<Family>, Error> {
+    Ok(families_of(runs)?.into_iter().filter(is_grid).collect())
 }
 
 /// Whether there are enough numbers of workers, with the usual local work.
@@ -62,11 +32,14 @@ fn is_grid(family: &Family) -> bool {
 }
 
 /// Whether rounds become shorter, so that models of rounds say nothing of the time.
-fn settles(configuration: &Configuration) -> bool {
+pub(crate) fn settles(configuration: &Configuration) -> bool {
     configuration.workers == 1 && entry(&configuration.algorithm).is_some_and(|entry| entry.settles_alone)
 }
 
-fn forecasts(family: &Family, configurations: &[Configuration], error: f64) -> Vec<PastStage> {
+/// What the models of a family say of each configuration of its algorithm; nothing where there are none, or where no error
+/// is asked for.
+pub(crate) fn forecasts(family: &Family, configurations: &[Configuration], goal: &Goal) -> Vec<PastStage> {
+    let Some(error) = goal.error.filter(|error| *error > 0.0) else { return Vec::new() };
     let rounds = ConvergenceModel::fit(&family.proved, Target::SubOptimality);
     let (Ok(rounds), Ok(seconds)) = (rounds, SystemModel::fit(&family.observations)) else {
         return Vec::new();

@@ -3,13 +3,15 @@
 //! Rounds hold on any machines, seconds on the same ones only; both hold only for the same problem, or one much like it.
 //! Data that has changed since is not reused.
 
+use std::collections::BTreeSet;
+
 use hemingway_plan::{Configuration, Goal, PastScore, PastStage, Settings};
 use hemingway_train::Point;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::error_of;
-use crate::fitted_history::Fitted;
-use crate::{Choice, DataRequest, DatasetSummary, Error, Status, Store, StoredRun, TrainRequest};
+use crate::fitted_history::{forecasts, grids, settles};
+use crate::{Choice, DataRequest, DatasetSummary, Error, Family, Status, Store, StoredRun, TrainRequest};
 
 /// As many of the latest runs with the same loss and penalty are read.
 const LATEST: usize = 40;
@@ -19,10 +21,13 @@ const ALIKE: f64 = 1.25;
 /// What is known of earlier runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
-    pub stages: Vec<PastStage>,
+    /// Their stages, with the name of the run.
+    stages: Vec<(String, PastStage)>,
     pub reused: Vec<Reused>,
     /// What was not reused, and why.
     pub dropped: Vec<String>,
+    /// Runs of one algorithm on these machines with different numbers of workers, enough to fit models to.
+    grids: Vec<Family>,
 }
 
 /// An earlier run that was used.
@@ -40,75 +45,86 @@ pub struct Reused {
 }
 
 impl History {
-    /// Reads the latest runs; those on these machines count through fitted models where there are enough of them.
+    /// Reads the latest runs.
     pub(crate) fn of(
         store: Option<&Store>,
         request: &TrainRequest,
         choice: &Choice,
         data: &DatasetSummary,
-        configurations: &[Configuration],
-        goal: &Goal,
     ) -> Result<History, Error> {
         let mut history = History::default();
         let Some(store) = store else { return Ok(history) };
         let runs = store.latest_runs_on(request, LATEST)?;
-        let mut usable = Vec::new();
+        let mut here = Vec::new();
         for run in runs.into_iter().filter(|run| run.status != Status::Running) {
-            match Likeness::between(&run, request, data) {
-                Likeness::None => {}
-                Likeness::Changed => {
-                    let difference = run.dataset.difference(data).unwrap_or_default();
-                    history.dropped.push(format!("run {}: its data has changed: {difference}", run.id));
-                }
-                likeness => {
-                    let points = store.points(&run)?;
-                    usable.push((run, points, likeness));
-                }
+            let likeness = Likeness::between(&run, request, data);
+            if likeness == Likeness::Changed {
+                let difference = run.dataset.difference(data).unwrap_or_default();
+                history.dropped.push(format!("run {}: its data has changed: {difference}", run.id));
+            }
+            if !matches!(likeness, Likeness::Same | Likeness::Similar) {
+                continue;
+            }
+            let points = store.points(&run)?;
+            let same_machines = likeness == Likeness::Same && ran_here(&run, choice);
+            history.add(&run, &points, likeness, same_machines);
+            if same_machines {
+                here.push((run, points));
             }
         }
-        let is_here = |(run, _, likeness): &&(StoredRun, Vec<Point>, Likeness)| {
-            *likeness == Likeness::Same && ran_here(run, choice)
-        };
-        let here = usable.iter().filter(is_here).map(|(run, points, _)| (run.clone(), points.clone()));
-        let mut fitted = Fitted::to(here.collect(), configurations, goal)?;
-        for used in &usable {
-            history.add(used, is_here(&used), &fitted);
-        }
-        history.stages.append(&mut fitted.stages);
+        history.grids = grids(here)?;
         Ok(history)
     }
 
-    fn add(
-        &mut self,
-        (run, points, likeness): &(StoredRun, Vec<Point>, Likeness),
-        same_machines: bool,
-        fitted: &Fitted,
-    ) {
+    fn add(&mut self, run: &StoredRun, points: &[Point], likeness: Likeness, same_machines: bool) {
         let mut stages = stages(run, points);
         if stages.is_empty() {
             return;
         }
-        let whole = stages.len();
-        stages.retain(|stage| !fitted.stands_for(&run.id, &stage.configuration));
-        let what = match (stages.len() < whole, same_machines) {
-            (true, _) => "fitted models",
-            (false, true) => "rounds and seconds",
-            (false, false) => "rounds",
-        };
         let Settings { similar, repeat, .. } = Settings::default();
         for stage in &mut stages {
-            stage.rounds_deviation = if *likeness == Likeness::Similar { similar } else { repeat };
+            stage.rounds_deviation = if likeness == Likeness::Similar { similar } else { repeat };
             stage.pace_deviation = same_machines.then_some(0.0);
         }
-        self.stages.append(&mut stages);
+        self.stages.extend(stages.into_iter().map(|stage| (run.id.clone(), stage)));
         self.reused.push(Reused {
             run: run.id.clone(),
             algorithm: run.choice.algorithm.clone(),
-            what: what.to_owned(),
-            similar: (*likeness == Likeness::Similar).then(|| run.dataset.name.clone()),
+            what: if same_machines { "rounds and seconds" } else { "rounds" }.to_owned(),
+            similar: (likeness == Likeness::Similar).then(|| run.dataset.name.clone()),
         });
     }
+
+    /// What fitting models takes on a usual core; nothing if there is nothing to fit to.
+    pub(crate) fn fit_seconds(&self) -> Option<f64> {
+        (!self.grids.is_empty()).then(|| FIT_SECONDS * self.grids.len() as f64)
+    }
+
+    /// The same with models in place of the runs that they were fitted to, for configurations that a plan may choose.
+    pub(crate) fn through_models(mut self, configurations: &[Configuration], goal: &Goal) -> History {
+        for grid in std::mem::take(&mut self.grids) {
+            let forecasts = forecasts(&grid, configurations, goal);
+            if forecasts.is_empty() {
+                continue;
+            }
+            let runs: BTreeSet<&str> = grid.observations.iter().map(|seen| seen.run.as_str()).collect();
+            self.stages.retain(|(run, stage)| !runs.contains(run.as_str()) || settles(&stage.configuration));
+            self.stages.extend(forecasts.into_iter().map(|stage| (String::new(), stage)));
+            for reused in self.reused.iter_mut().filter(|reused| runs.contains(reused.run.as_str())) {
+                reused.what = "fitted models".to_owned();
+            }
+        }
+        self
+    }
+
+    /// As the planner takes it.
+    pub(crate) fn stages(&self) -> Vec<PastStage> {
+        self.stages.iter().map(|(_, stage)| stage.clone()).collect()
+    }
 }
+
+/// What fitting both models to the runs of one algorithm takes on a usual core.
+const FIT_SECONDS: f64 = 0.07;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Likeness {

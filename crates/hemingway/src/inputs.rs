@@ -21,6 +21,8 @@ use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
 const LOCAL_WORK: [f64; 2] = [1.0, 4.0];
 /// On a simulated cluster without an end, workers to choose from go up to this many.
 const MOST_SIMULATED: usize = 64;
+/// Fitting models to earlier runs may take this share of the time that is predicted.
+const MOST_FITTING: f64 = 0.05;
 /// Smaller errors than this are lost in the rounding of the proof.
 pub(crate) const SMALLEST_ERROR: f64 = 1e-13;
 /// What a run goes for where the error asked for is not predicted to be reached.
@@ -99,7 +101,7 @@ impl PlanInputs<'_> {
         let goal = self.request.goal(&self.choice.stop);
         let cluster = self.machines()?;
         let (configurations, mut rejected) = self.configurations(&cluster)?;
-        let history = History::of(self.store, self.request, self.choice, self.data, &configurations, &goal)?;
+        let (history, fitting) = self.history(goal, &cluster, &configurations)?;
         let inputs = |goal: Goal| self.planner_inputs(goal, &cluster, &configurations, &history);
         let mut warnings: Vec<String> = too_small(&goal).into_iter().collect();
         let mut planner = Planner::new(inputs(goal));
@@ -121,7 +123,8 @@ impl PlanInputs<'_> {
         }
         rejected.append(&mut decision.rejected);
         decision.rejected = rejected;
-        let overhead_seconds = self.overhead(&cluster, &mut planner, &sampled, begun)?;
+        let pilots: f64 = sampled.iter().map(|pilot| pilot.seconds).sum();
+        let overhead_seconds = self.overhead(&cluster, planner.take_seconds() + pilots + fitting, begun)?;
         Ok(Planning {
             explanation: Explanation {
                 goal,
@@ -164,7 +167,7 @@ impl PlanInputs<'_> {
             goal: Goal { within: goal.within.map(|within| self.time_to_train(within, cluster)), ..goal },
             real_clock: self.choice.engine != SIMULATED,
             reading: self.reading,
-            history: history.stages.clone(),
+            history: history.stages(),
             settings,
         }
     }
@@ -179,21 +182,31 @@ impl PlanInputs<'_> {
         (IN_TIME * within - profile).max(f64::MIN_POSITIVE)
     }
 
+    /// Earlier runs, through fitted models where fitting takes little beside what is predicted; and what it takes.
+    fn history(
+        &self,
+        goal: Goal,
+        cluster: &Cluster,
+        configurations: &[Configuration],
+    ) -> Result<(History, f64), Error> {
+        let history = History::of(self.store, self.request, self.choice, self.data)?;
+        let Some(seconds) = history.fit_seconds() else { return Ok((history, 0.0)) };
+        let plan = Planner::new(self.planner_inputs(goal, cluster, configurations, &history)).decide().plan;
+        let predicted = plan.and_then(|plan| Some(plan.seconds?.mean));
+        Ok(match predicted.is_some_and(|predicted| seconds <= MOST_FITTING * predicted) {
+            true => (history.through_models(configurations, &goal), seconds),
+            false => (history, 0.0),
+        })
+    }
+
     /// What the user waits for before the run: measured on a real clock, where the session has timed the profile, counted
     /// on a virtual one.
-    fn overhead(
-        &self,
-        cluster: &Cluster,
-        planner: &mut Planner,
-        sampled: &[MadePilot],
-        begun: Instant,
-    ) -> Result<f64, Error> {
+    fn overhead(&self, cluster: &Cluster, counted: f64, begun: Instant) -> Result<f64, Error> {
         if self.choice.engine != SIMULATED {
             return Ok(begun.elapsed().as_secs_f64());
         }
         let workers = self.workers_to_choose(cluster)?;
-        let pilots: f64 = sampled.iter().map(|pilot| pilot.seconds).sum();
-        Ok(self.profile.seconds(cluster, &workers) + pilots + planner.take_seconds())
+        Ok(self.profile.seconds(cluster, &workers) + counted)
     }
 
     /// Pilots, as long as one is worth more than it takes.
