@@ -82,7 +82,7 @@ fn explain_takes_the_flags_of_train_and_makes_its_plan() {
         &["--error", "1e-3", "--workers", "4"],
         &["--within", "0.5s"],
         &["--error", "1e-2", "--within", "10s"],
-        &["--error", "1e-3", "--cheapest", "--max-workers", "4"],
+        &["--error", "1e-3", "--cheapest", "--max-workers", "1"],
         &["--error", "1e-3", "--budget", "1"],
         &["--error", "1e-3", "--fraction", "0.5", "--seed", "3"],
         &["--error", "1e-3", "--local-steps", "100"],
@@ -339,4 +339,63 @@ fn explain_and_train_in_words() {
         insta::assert_snapshot!("train", trained.stdout);
         insta::assert_snapshot!("train_before", trained.stderr);
     });
+}
+
+/// A pilot that is worth its time is made by `explain` and by `train` alike, and what it takes counts.
+#[test]
+fn pilots_on_samples_are_made_where_they_pay() {
+    let sandbox = sandbox();
+    let problems = ["1e-3", "1e-4", "1e-5"]
+        .into_iter()
+        .flat_map(|lambda| ["squared", "logistic", "smoothed-hinge", "hinge"].map(|loss| (lambda, loss)));
+    let data = "synthetic:separable,rows=40000,features=30";
+    let arguments = |command, lambda, loss| {
+        let mut arguments =
+            vec![command, data, "--cluster", "cluster.toml", "-q", "--json", "--error", "1e-4"];
+        arguments.extend(["--lambda", lambda, "--loss", loss, "--max-workers", "1"]);
+        arguments
+    };
+    let piloted = problems.into_iter().find_map(|(lambda, loss)| {
+        let explained = sandbox.json(&arguments("explain", lambda, loss));
+        let made = !explained["sampled"].as_array().unwrap().is_empty();
+        made.then_some((lambda, loss, explained))
+    });
+    let (lambda, loss, explained) = piloted.expect("a pilot on one of these problems");
+    let pilot = &explained["sampled"][0];
+    assert_eq!(pilot["rows"], 1000);
+    assert!(pilot["rounds"].as_u64().unwrap() > 0 && pilot["error"].as_f64().unwrap() < 1.0);
+    let seconds = pilot["seconds"].as_f64().unwrap();
+    assert!(seconds > 0.0 && explained["overhead_seconds"].as_f64().unwrap() >= seconds);
+    let mut in_words = arguments("explain", lambda, loss);
+    in_words.retain(|argument| *argument != "--json");
+    let text = sandbox.run(&in_words).stdout;
+    assert!(text.contains("a pilot of"), "{text}");
+    let report = sandbox.json(&arguments("train", lambda, loss));
+    assert!(report["before_seconds"].as_f64().unwrap() >= seconds);
+}
+
+/// With runs on several numbers of workers the plan is based on models fitted to them.
+#[test]
+fn a_grid_of_runs_counts_through_fitted_models() {
+    let sandbox = sandbox();
+    // Slow enough for fitting to take little beside it.
+    sandbox.write("cluster.toml", &CLUSTER.replace("1e7", "1e5").replace("1e8", "1e6"));
+    let goal = ["--json", "--error", "1e-3", "--algorithms", "l-bfgs"];
+    let before = sandbox.json(&with("explain", &goal));
+    let measured = ["--algorithms", "l-bfgs", "--workers", "1,2,4,8", "--error", "1e-4", "--json"];
+    sandbox.json(&with("measure", &measured));
+    let after = sandbox.json(&with("explain", &goal));
+    let reused = after["reused"].as_array().unwrap();
+    assert_eq!(reused.len(), 4);
+    let width = |of: &Value| {
+        let seconds = &of["plan"]["predicted_seconds"];
+        seconds["high"].as_f64().unwrap() / seconds["low"].as_f64().unwrap()
+    };
+    assert!(width(&after) < width(&before), "{} {}", width(&after), width(&before));
+    assert!(reused.iter().all(|run| run["what"] == "fitted models"), "{reused:?}");
+    // What happens then is what the models say.
+    let report = sandbox.json(&with("train", &["--json", "--error", "1e-3", "--algorithm", "l-bfgs"]));
+    let (actual, predicted) = (report["seconds"].as_f64().unwrap(), &after["plan"]["predicted_seconds"]);
+    let (low, high) = (predicted["low"].as_f64().unwrap(), predicted["high"].as_f64().unwrap());
+    assert!((0.8 * low..1.25 * high).contains(&actual), "{actual}, predicted {low} to {high}");
 }

@@ -6,6 +6,7 @@
 //! what they showed.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use hemingway_plan::{Candidate, Decision, Goal, Stage, Unit};
 use hemingway_train::StopRules;
@@ -51,7 +52,7 @@ pub fn explain(
     if goal.error.is_none() && goal.within.is_none() {
         return Ok(unplanned(goal, &choice, profiled));
     }
-    let explanation = request.plan(&base, &choice, &profiled, store.as_ref())?;
+    let explanation = request.plan(&base, &choice, &profiled, store.as_ref(), watch.interrupt)?;
     warn(store.as_ref(), watch);
     if !request.pilots {
         return Ok(explanation);
@@ -62,7 +63,7 @@ pub fn explain(
     let store = Store::open_if_there(place)?;
     let mut choice = choose(&base)?;
     measure_if_needed(&mut choice, store.as_ref())?;
-    let after = request.plan(&base, &choice, &profiled, store.as_ref())?;
+    let after = request.plan(&base, &choice, &profiled, store.as_ref(), watch.interrupt)?;
     Ok(Explanation {
         pilots: pilots.len(),
         pilot_seconds: seconds,
@@ -113,6 +114,7 @@ impl ExplainRequest {
         choice: &Choice,
         profiled: &Profiled,
         store: Option<&Store>,
+        interrupt: &AtomicBool,
     ) -> Result<Explanation, Error> {
         let inputs = PlanInputs {
             request: base,
@@ -124,7 +126,7 @@ impl ExplainRequest {
             algorithms: self.algorithms.as_deref(),
             reading: None,
             room: profiled.room,
-            pilots: profiled.pilots(),
+            pilots: profiled.pilots(interrupt),
         };
         let mut explanation = inputs.plan()?.explanation;
         if choice.engine != SIMULATED {

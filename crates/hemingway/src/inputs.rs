@@ -1,6 +1,7 @@
 //! What a plan is made from, and the plan itself: the profile of the data, the machines, earlier runs, and what the user
 //! leaves open.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, cores};
@@ -213,7 +214,7 @@ impl PlanInputs<'_> {
     fn make_pilots(&self, planner: &mut Planner) -> Result<Vec<MadePilot>, Error> {
         let mut all = Vec::new();
         let Some(setup) = &self.pilots else { return Ok(all) };
-        while let Some(pilot) = planner.next_pilot() {
+        while let Some(pilot) = planner.next_pilot().filter(|_| !setup.interrupt.load(Ordering::Relaxed)) {
             let (stage, made) = setup.make(&pilot, self)?;
             planner.condition_on(&stage);
             all.push(made);

@@ -1,5 +1,6 @@
 //! Pilots before a run: on a sample of the rows, on the engine and the clock of the run.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::Dataset;
@@ -17,6 +18,8 @@ use crate::{Choice, Error};
 pub(crate) struct PilotSetup<'a> {
     pub engine: &'a dyn Engine,
     pub data: &'a Dataset,
+    /// Set it, and pilots end.
+    pub interrupt: &'a AtomicBool,
 }
 
 /// A pilot that was made.
@@ -55,7 +58,7 @@ impl PilotSetup<'_> {
             scoring: choice.scoring,
             start: Start::Zero,
             checkpoint_every: None,
-            interrupt: None,
+            interrupt: Some(self.interrupt),
             hand_over: None,
         };
         let mut points: Vec<Point> = Vec::new();

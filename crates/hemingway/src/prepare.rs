@@ -1,5 +1,6 @@
 //! From a request to a job that can run: every argument checked, every file read, nothing written.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
@@ -81,9 +82,9 @@ impl Trainer {
     }
 
     /// What pilots are made with: ranks have the data in parts and make none.
-    pub(crate) fn pilots(&self) -> Option<PilotSetup<'_>> {
+    pub(crate) fn pilots<'a>(&'a self, interrupt: &'a AtomicBool) -> Option<PilotSetup<'a>> {
         let Trainer::Here { engine, data } = self else { return None };
-        Some(PilotSetup { engine: engine.as_ref(), data })
+        Some(PilotSetup { engine: engine.as_ref(), data, interrupt })
     }
 
     /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
@@ -129,8 +130,8 @@ pub(crate) struct Profiled {
 
 impl Profiled {
     /// What pilots are made with, where training would make some.
-    pub(crate) fn pilots(&self) -> Option<PilotSetup<'_>> {
-        self.trainer.as_ref()?.pilots()
+    pub(crate) fn pilots<'a>(&'a self, interrupt: &'a AtomicBool) -> Option<PilotSetup<'a>> {
+        self.trainer.as_ref()?.pilots(interrupt)
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn train_for(
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
     let (ready, trainer) = prepare(&request, &choice, None)?;
-    let adaptive = plan(&request, &mut choice, &ready, &trainer, store.as_ref())?;
+    let adaptive = plan(&request, &mut choice, &ready, &trainer, store.as_ref(), watch.interrupt)?;
     warn_of_damage(store.as_ref(), watch);
     ready.check_room(&choice)?;
     if let Some(explanation) = &choice.explanation {

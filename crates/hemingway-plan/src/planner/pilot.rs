@@ -6,7 +6,7 @@
 
 use hemingway_train::{Cluster, Entry, Share};
 
-use super::{PastScore, PastStage, Planner};
+use super::{Forecast, PastScore, PastStage, Planner};
 use crate::forecast::Model;
 use crate::prior::{PilotLine, pilot_line, seconds};
 use crate::{Configuration, Profile};
@@ -104,8 +104,8 @@ impl Planner {
     pub fn next_pilot(&mut self) -> Option<Pilot> {
         let limited = self.goal.within.is_some() || self.goal.budget.is_some() || self.goal.cheapest;
         let goal = self.goal.progress().filter(|_| !limited && self.stage.is_none())?;
-        let present = self.cheapest()?;
-        let most = self.alone(present)?.cost;
+        let present = self.best()?;
+        let most = present.cost;
         let mut best: Option<(f64, usize, Pilot)> = None;
         for at in 0..self.pilots.len() {
             let Possible { model, fraction, per_round, line } = self.pilots[at].clone();
@@ -115,7 +115,7 @@ impl Planner {
             if seconds >= most {
                 continue;
             }
-            let worth = self.worth(present, model, line.deviation.powi(2));
+            let worth = self.worth(&present, model, line.deviation.powi(2));
             if worth > seconds && best.as_ref().is_none_or(|(gain, ..)| worth - seconds > *gain) {
                 let configuration = Configuration { workers: 1, ..self.models[model].configuration.clone() };
                 let error = (-goal).exp();
@@ -132,24 +132,39 @@ impl Planner {
     }
 
     /// What it would save on average to know the rounds of a model with so much noise, where `present` is done otherwise.
-    fn worth(&mut self, present: usize, model: usize, noise: f64) -> f64 {
+    fn worth(&mut self, present: &Forecast, model: usize, noise: f64) -> f64 {
         self.planning += OUTCOMES.len() as f64 * self.forecast_seconds();
         let (mean, variance) = self.residual(model);
         let deviation = (variance + noise).sqrt();
         let latent = self.models[model].latent;
         let saved = OUTCOMES.map(|(deviations, weight)| {
             self.shown = Some((latent, (mean + deviations * deviation, noise)));
-            let cost = |of: Option<usize>| of.and_then(|of| self.alone(of)).map_or(0.0, |of| self.rank(&of));
-            weight * (cost(Some(present)) - cost(self.cheapest())).max(0.0)
+            let stay = self.again(present).map_or(0.0, |present| present.cost);
+            let change = self.cheapest().map_or(f64::INFINITY, |best| best.cost);
+            weight * (stay - change).max(0.0)
         });
         self.shown = None;
         saved.iter().sum()
     }
 
+    /// What would be done now.
+    fn best(&self) -> Option<Forecast> {
+        let single = self.cheapest();
+        self.best_sequence(single.as_ref()).or(single)
+    }
+
     /// The single configuration that costs least.
-    fn cheapest(&self) -> Option<usize> {
+    fn cheapest(&self) -> Option<Forecast> {
         let open = (0..self.candidates).filter(|&model| !self.failed[model]);
-        let ranked = open.filter_map(|model| Some((self.rank(&self.alone(model)?), model)));
-        ranked.filter(|(cost, _)| cost.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, model)| model)
+        let forecasts = open.filter_map(|model| self.alone(model)).filter(|of| of.cost.is_finite());
+        forecasts.min_by(|a, b| a.cost.total_cmp(&b.cost))
+    }
+
+    /// The same stages as in a forecast, from what is known now.
+    fn again(&self, forecast: &Forecast) -> Option<Forecast> {
+        let [first, second] = forecast.parts.as_slice() else { return self.alone(forecast.parts[0].model) };
+        let before = self.part(first.model, self.progress, first.until)?;
+        let after = self.part_after(second.model, first.until, second.until)?;
+        Some(self.judged(vec![before, after], before.times.then(after.times), None))
     }
 }

@@ -613,3 +613,61 @@ fn problem(rows: usize, features: usize, loss: Loss, lambda: f64) -> Profile {
     };
     Profile { data, loss, lambda, bias: false }
 }
+
+/// Problems on which pilots take next to nothing.
+fn long_problems() -> impl Iterator<Item = Inputs> {
+    let lambdas = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
+    let all = LOSSES.into_iter().flat_map(move |loss| lambdas.map(|lambda| (loss, lambda)));
+    all.map(|(loss, lambda)| inputs(problem(2_000_000, 200, loss, lambda), machines(16), to_error(1e-4)))
+}
+
+#[test]
+fn pilots_are_made_where_they_are_worth_more_than_they_take() {
+    let mut made = 0;
+    for inputs in long_problems() {
+        let mut planner = Planner::new(inputs.clone());
+        let before = planner.decide().plan.expect("a plan");
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(pilot) = planner.next_pilot() {
+            assert!(pilot.worth > pilot.seconds && pilot.worth < before.criterion, "{pilot:?}");
+            assert!((pilot.fraction * inputs.profile.data.rows as f64 - 1000.0).abs() < 1e-6);
+            assert!(!seen.contains(&pilot.configuration.algorithm), "twice: {pilot:?}");
+            seen.push(pilot.configuration.algorithm.clone());
+        }
+        assert_eq!(planner.decide().plan.expect("a plan"), before, "asking changes nothing");
+        made += seen.len();
+    }
+    assert!(made > 0, "no pilot on any problem");
+}
+
+#[test]
+fn a_pilot_moves_what_is_predicted_and_narrows_it() {
+    let mut judged = 0;
+    for inputs in long_problems() {
+        let mut planner = Planner::new(inputs);
+        let Some(pilot) = planner.next_pilot() else { continue };
+        let at = planner.position(&pilot.configuration).expect("its configuration is a candidate");
+        let (mean, variance) = planner.residual(at);
+        let rounds = 3.0 * planner.models[at].effort(0.0, planner.reference, mean).expect("from the start");
+        planner.condition_on(&pilot.stage(straight(rounds, 1e-2, 1e-4).into_iter()));
+        let (after, narrower) = planner.residual(at);
+        assert!(after > mean && after < mean + 3.0_f64.ln() + 0.1, "{mean} to {after}");
+        assert!(narrower < variance && narrower > 0.0, "{variance} to {narrower}");
+        judged += 1;
+    }
+    assert!(judged > 0, "no pilot on any problem");
+}
+
+#[test]
+fn no_pilots_on_small_data_and_none_where_time_or_money_is_limited() {
+    let none = |inputs: Inputs| assert_eq!(Planner::new(inputs).next_pilot(), None);
+    for inputs in long_problems() {
+        let data = DataProfile { rows: 1999, nonzeros: 1999 * 40, ..inputs.profile.data.clone() };
+        none(Inputs { profile: Profile { data, ..inputs.profile.clone() }, ..inputs.clone() });
+        let priced = Inputs { cluster: priced(inputs.cluster.clone()), ..inputs.clone() };
+        none(Inputs { goal: Goal { within: Some(1e9), ..inputs.goal }, ..priced.clone() });
+        none(Inputs { goal: Goal { budget: Some(1e9), ..inputs.goal }, ..priced.clone() });
+        none(Inputs { goal: Goal { cheapest: true, ..inputs.goal }, ..priced });
+        none(Inputs { goal: within(1e3), ..inputs });
+    }
+}

@@ -1,5 +1,7 @@
 //! What a run begins with, and who follows it.
 
+use std::sync::atomic::AtomicBool;
+
 use hemingway_plan::{Configuration, Planner, Score};
 use hemingway_train::{Checkpoint, StopRules};
 
@@ -16,6 +18,7 @@ pub(super) fn plan(
     ready: &Ready,
     trainer: &Trainer,
     store: Option<&Store>,
+    interrupt: &AtomicBool,
 ) -> Result<Option<Adaptive>, Error> {
     if !request.is_planned(&choice.stop) {
         return Ok(None);
@@ -24,6 +27,7 @@ pub(super) fn plan(
     let Some((inputs, profiled)) = inputs(request, choice, ready, trainer, store, workers.as_deref()) else {
         return Ok(None);
     };
+    let inputs = PlanInputs { pilots: trainer.pilots(interrupt), ..inputs };
     let Planning { planner, mut explanation } = inputs.plan()?;
     if choice.engine != SIMULATED {
         explanation.overhead_seconds += profiled;
@@ -64,7 +68,7 @@ fn inputs<'a>(
     request: &'a TrainRequest,
     choice: &'a Choice,
     ready: &'a Ready,
-    trainer: &'a Trainer,
+    trainer: &Trainer,
     store: Option<&'a Store>,
     workers: Option<&'a [usize]>,
 ) -> Option<(PlanInputs<'a>, f64)> {
@@ -79,7 +83,7 @@ fn inputs<'a>(
         algorithms: None,
         reading: trainer.reading(),
         room: ready.room,
-        pilots: trainer.pilots(),
+        pilots: None,
     };
     Some((inputs, profiled))
 }
