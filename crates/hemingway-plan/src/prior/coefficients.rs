@@ -5,7 +5,7 @@ use hemingway_train::Loss;
 use super::PilotLine;
 
 /// How many terms there are.
-pub(super) const TERMS: usize = 14;
+pub(super) const TERMS: usize = 16;
 
 /// ln N = coefficients · terms, N being rounds, or passes over all rows for dual methods on one worker.
 pub(super) struct Line {
@@ -15,7 +15,8 @@ pub(super) struct Line {
     pub loss: Loss,
     /// Of [`super::line::TERM_NAMES`].
     pub coefficients: [f64; TERMS],
-    /// The standard deviation of ln N on data that was left out of the fit: at N = 1, and by how much it grows with ln N.
+    /// The standard deviation of ln N, so that 90 % intervals hold nine of ten points on real data that was left out of the
+    /// fit: at N = 1, and by how much it grows with ln N.
     pub deviation: [f64; 2],
 }
 
@@ -29,58 +30,58 @@ pub(super) struct FamilyLine {
 
 #[rustfmt::skip]
 pub(super) static LINES: [Line; 32] = [
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [0.74008, 0.136004, 0.400894, 1.18815, 0.0472957, -0.136396, 0.908241, -0.0862408, -0.0855172, -0.0897747, 0.030321, -0.0363008, 0.030621, -0.230751], deviation: [0.442, 0.046] },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.0660986, 0.220344, 0.885563, 0.984684, 0.270468, -0.475095, 0.655745, 0.242167, -0.33703, -0.129074, -0.0698602, -0.0253902, 0.00142242, -0.286635], deviation: [0.559, 0.094] },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-1.95136, 0.0811838, 0.99939, 0.933827, 0.088897, -0.0880722, 0.728675, 0.0676312, -0.0549931, -0.0538872, -0.0247858, -0.0126799, 0.0124143, -0.2155], deviation: [0.638, 0.094] },
-    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-0.946411, 0.21172, 0.800173, 0.790013, 0.348719, -0.427213, 0.589082, 0.277073, -0.206303, -0.0657338, -0.0985575, -0.0215289, 0.00848401, -0.316104], deviation: [0.507, 0.130] },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [0.171737, -0.00283061, 0.620798, 0.0, 0.0, 0.0, 0.629819, 0.107561, -0.130668, -0.0401496, 0.00711363, 0.0, 0.00712709, 0.0], deviation: [0.220, 0.203] },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [0.0467305, 0.183946, 0.0875015, 0.0, 0.0, 0.0, 0.362215, 0.28202, -0.144595, 0.0509028, -0.0892454, 0.0, -0.0111883, 0.0], deviation: [0.733, 0.000] },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-0.493193, 0.142776, 0.343726, 0.0, 0.0, 0.0, 0.428022, 0.154475, -0.051022, 0.114271, -0.141094, 0.0, -0.00815899, 0.0], deviation: [0.311, 0.140] },
-    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [0.203029, 0.13872, 0.197233, 0.0, 0.0, 0.0, 0.480334, 0.297857, -0.171972, -0.0265177, -0.0951693, 0.0, -0.00310321, 0.0], deviation: [0.794, 0.000] },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [0.39632, 0.293627, 0.275815, 0.173766, 0.851868, -0.125968, -0.279103, 0.274267, -0.36163, -0.263814, 0.0981518, 0.00978166, 0.0185015, -0.315563], deviation: [0.459, 0.146] },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.84069, 0.15668, 0.00302882, 0.000578378, 0.997976, -0.146252, -0.32232, 0.131964, -0.292506, -0.161749, -0.0587371, 0.000920572, 0.0271127, -0.357044], deviation: [0.403, 0.153] },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [0.56077, -0.0681996, 0.385503, -0.163111, 0.760133, 0.313219, -0.117354, -0.0638089, -0.00421256, -0.0914655, -0.136484, 0.00844501, 0.0383589, -0.309036], deviation: [0.585, 0.108] },
-    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [1.44168, 0.04003, 0.00553248, -0.0127292, 1.01386, -0.157118, -0.198467, 0.108738, -0.216648, -0.118278, -0.128526, 0.0126799, 0.0464036, -0.473536], deviation: [0.442, 0.149] },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [-1.47798, -0.00437489, 1.70895, 0.0, 0.0, 0.0, 0.341745, 0.452084, -0.115131, -1.83252, 1.18423, 0.0, 0.0612478, 0.0], deviation: [0.077, 0.454] },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.44082, 0.373904, 0.175693, 0.0, 0.0, 0.0, -0.344718, 0.769781, -0.380054, -1.36955, 0.755109, 0.0, -0.036171, 0.0], deviation: [0.568, 0.141] },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-0.993903, 0.375195, 0.371212, 0.0, 0.0, 0.0, -0.253664, 0.808114, -0.327881, -1.33376, 0.738258, 0.0, -0.0357614, 0.0], deviation: [0.529, 0.168] },
-    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [-0.311301, 0.360187, 0.475494, 0.0, 0.0, 0.0, -0.350692, 0.654748, -0.296305, -1.56891, 1.02408, 0.0, -0.0312654, 0.0], deviation: [0.727, 0.108] },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [3.38372, 0.326923, -0.561694, 0.0, 0.0, 0.0, 0.781675, 0.118418, -0.41135, -0.379152, 0.218279, 0.0, 0.0232844, 0.0], deviation: [0.827, 0.264] },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.683503, 0.0693201, 0.270449, 0.0, 0.0, 0.0, 0.00172067, 0.207854, -0.136683, -0.388988, 0.260405, 0.0, -0.00120511, 0.0], deviation: [0.213, 0.187] },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [-0.271014, 0.0553301, 0.421304, 0.0, 0.0, 0.0, -0.000350713, 0.221727, -0.0790913, -0.322599, 0.152058, 0.0, -0.00111272, 0.0], deviation: [0.330, 0.116] },
-    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [-0.0466857, 0.0804912, 0.255602, 0.0, 0.0, 0.0, -0.0751843, 0.197507, -0.0905183, -0.414531, 0.348208, 0.0, -0.00165989, 0.0], deviation: [0.330, 0.152] },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [2.69897, 0.37717, 0.0274532, -0.0379533, 0.912277, -0.22627, -0.117512, 0.236514, -0.624291, -0.0610143, 0.0917997, 0.0370184, 0.0396022, -0.252355], deviation: [0.638, 0.185] },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.54161, 0.493718, -0.915555, 0.0725687, 0.686022, 0.00934185, 0.0191824, 0.168291, -0.474457, -0.0520962, 0.0258401, 0.00203199, 0.0421191, -0.443156], deviation: [0.468, 0.149] },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [0.919653, 0.45485, -1.47369, -0.0241344, 0.432017, 0.428482, 0.0883558, 0.0653743, -0.213954, -0.012383, 0.0328995, 0.0151611, 0.0463686, -0.312983], deviation: [0.605, 0.121] },
-    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [2.09365, 0.6094, -1.39095, -0.0188312, 0.457823, 0.0397617, 0.0355485, 0.293273, -0.445366, -0.0817148, 0.110076, 0.0192571, 0.0290125, -0.551446], deviation: [0.453, 0.156] },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [1.43813, 0.540782, -0.117308, 0.0, 0.0, 0.0, 0.134467, 0.490949, -0.103433, -0.387281, 0.40369, 0.0, 0.001751, 0.0], deviation: [1.294, 0.006] },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.783534, 0.417129, 0.880429, 0.0, 0.0, 0.0, 0.0156797, 0.589606, -0.153709, -0.196487, 0.39153, 0.0, -0.0166343, 0.0], deviation: [1.323, 0.000] },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [-1.28312, 0.47063, 0.413939, 0.0, 0.0, 0.0, 0.0748741, 0.559428, 0.0632023, -0.339975, 0.376183, 0.0, -0.012317, 0.0], deviation: [1.477, 0.000] },
-    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [0.565591, 0.546627, 0.418764, 0.0, 0.0, 0.0, -0.062884, 0.622801, -0.107476, -0.414989, 0.465102, 0.0, -0.0261251, 0.0], deviation: [1.276, 0.000] },
-    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.559374, 0.0188542, 0.794738, 0.0, 0.0, 0.0, -0.0671537, 0.153042, 0.0404061, -0.0939915, -0.00764108, 0.0, -0.00485299, 0.0], deviation: [0.362, 0.051] },
-    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.163176, 0.0496359, 0.230686, 0.0, 0.0, 0.0, -0.0515358, 0.157104, -0.058434, -0.0905611, 0.115555, 0.0, -0.0045329, 0.0], deviation: [0.291, 0.118] },
-    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [0.0214194, 0.049727, 0.223692, 0.0, 0.0, 0.0, -0.0629091, 0.174147, -0.104083, -0.120269, 0.0728705, 0.0, -0.00387891, 0.0], deviation: [0.426, 0.029] },
-    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: [0.050, 0.000] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Hinge, coefficients: [0.580457, 0.160705, 0.385676, 1.18225, 0.0476758, -0.122983, 0.914165, -0.0994582, -0.0772466, 0.077004, 0.0320122, -0.035251, 0.0324237, -0.233158, 0.00480724, -0.0328541], deviation: [0.079, 0.113] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.0461476, 0.238177, 0.901535, 0.972189, 0.265432, -0.475227, 0.656342, 0.247657, -0.337617, -0.0326334, -0.0731283, -0.0245484, 0.00129133, -0.500891, 0.0804302, -0.017017], deviation: [0.556, 0.084] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Logistic, coefficients: [-2.05506, 0.0981153, 1.01295, 0.932628, 0.0887522, -0.0867722, 0.727254, 0.0656256, -0.0557815, 0.0534543, -0.0258042, -0.0131282, 0.0128929, -0.271394, 0.0200804, -0.018443], deviation: [0.610, 0.088] },
+    Line { algorithm: "cocoa", alone: false, loss: Loss::Squared, coefficients: [-0.878084, 0.203727, 0.797345, 0.790084, 0.350542, -0.437221, 0.585526, 0.28271, -0.208344, -0.140298, -0.0983917, -0.0218233, 0.00756416, -0.332444, 0.00591653, 0.0131883], deviation: [0.490, 0.123] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Hinge, coefficients: [0.103304, 0.00830556, 0.620952, 0.0, 0.0, 0.0, 0.630668, 0.104232, -0.130374, 0.0333616, 0.00818295, 0.0, 0.00764205, 0.0, 0.0, -0.0128479], deviation: [0.177, 0.165] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::SmoothedHinge, coefficients: [-0.0490198, 0.196533, 0.0950182, 0.0, 0.0, 0.0, 0.362012, 0.281447, -0.144559, 0.125977, -0.0875216, 0.0, -0.0111533, 0.0, 0.0, -0.0118895], deviation: [0.607, 0.000] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Logistic, coefficients: [-0.539074, 0.149926, 0.343856, 0.0, 0.0, 0.0, 0.426975, 0.15398, -0.0514665, 0.160036, -0.140716, 0.0, -0.00803535, 0.0, 0.0, -0.00696913], deviation: [0.251, 0.114] },
+    Line { algorithm: "cocoa", alone: true, loss: Loss::Squared, coefficients: [0.128803, 0.150185, 0.1985, 0.0, 0.0, 0.0, 0.479835, 0.297379, -0.172326, 0.0424487, -0.0946016, 0.0, -0.00299488, 0.0, 0.0, -0.0108955], deviation: [0.655, 0.000] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Hinge, coefficients: [0.0945671, 0.345247, 0.249875, 0.160488, 0.861717, -0.101637, -0.272828, 0.236607, -0.344979, 0.105218, 0.101073, 0.00935077, 0.0234278, -0.367745, 0.0194665, -0.0681549], deviation: [0.439, 0.140] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.68615, 0.196955, 0.00101963, -0.0273978, 0.99948, -0.114522, -0.335404, 0.123544, -0.292346, 0.0831107, -0.0662975, 0.00186576, 0.0290417, -0.604068, 0.0958522, -0.0430982], deviation: [0.369, 0.154] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Logistic, coefficients: [0.519592, -0.046014, 0.371235, -0.175443, 0.754219, 0.324466, -0.109952, -0.0787877, -0.00841383, 0.0991193, -0.134671, 0.00898714, 0.0410256, -0.435663, 0.0428095, -0.0331698], deviation: [0.558, 0.109] },
+    Line { algorithm: "cocoa-plus", alone: false, loss: Loss::Squared, coefficients: [1.443, 0.0466948, 0.0017618, -0.0382732, 1.00958, -0.138689, -0.196538, 0.0990898, -0.215537, -0.029945, -0.12048, 0.0134145, 0.0481488, -0.730926, 0.0961065, -0.0154043], deviation: [0.415, 0.149] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Hinge, coefficients: [-1.5301, 0.070856, 1.45955, 0.0, 0.0, 0.0, 0.344279, 0.425944, -0.110259, -1.68555, 1.1817, 0.0, 0.0701542, 0.0, 0.0, -0.0341821], deviation: [0.067, 0.399] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::SmoothedHinge, coefficients: [1.45305, 0.366173, 0.196997, 0.0, 0.0, 0.0, -0.344846, 0.770985, -0.380305, -1.39555, 0.755988, 0.0, -0.0363741, 0.0, 0.0, 0.00394601], deviation: [0.494, 0.125] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Logistic, coefficients: [-0.966239, 0.366359, 0.388988, 0.0, 0.0, 0.0, -0.253732, 0.811098, -0.328046, -1.38033, 0.738417, 0.0, -0.0363203, 0.0, 0.0, 0.00748944], deviation: [0.462, 0.148] },
+    Line { algorithm: "gradient-descent", alone: false, loss: Loss::Squared, coefficients: [-0.216718, 0.341144, 0.499155, 0.0, 0.0, 0.0, -0.35043, 0.657641, -0.298452, -1.66105, 1.02511, 0.0, -0.0318896, 0.0, 0.0, 0.0150731], deviation: [0.634, 0.095] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Hinge, coefficients: [3.43352, 0.289247, -0.5078, 0.0, 0.0, 0.0, 0.785288, 0.121582, -0.404663, -0.531478, 0.223488, 0.0, 0.022489, 0.0, 0.0, 0.0276529], deviation: [0.727, 0.238] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.615609, 0.0791878, 0.27146, 0.0, 0.0, 0.0, 0.00173422, 0.207618, -0.136292, -0.340297, 0.260618, 0.0, -0.00117708, 0.0, 0.0, -0.00770774], deviation: [0.186, 0.167] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Logistic, coefficients: [-0.305963, 0.0611078, 0.418696, 0.0, 0.0, 0.0, -0.000193779, 0.220364, -0.0786638, -0.287902, 0.151949, 0.0, -0.000907238, 0.0, 0.0, -0.00551945], deviation: [0.294, 0.103] },
+    Line { algorithm: "l-bfgs", alone: false, loss: Loss::Squared, coefficients: [-0.117767, 0.0912375, 0.257134, 0.0, 0.0, 0.0, -0.0748202, 0.197315, -0.0903435, -0.360743, 0.348286, 0.0, -0.00167966, 0.0, 0.0, -0.00839757], deviation: [0.297, 0.133] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Hinge, coefficients: [2.90936, 0.356891, -0.0148428, -0.0415429, 0.90102, -0.225103, -0.119048, 0.246984, -0.632966, -0.222228, 0.0926206, 0.0383992, 0.0383143, -0.328988, 0.0238006, 0.0343424], deviation: [0.584, 0.165] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [2.85198, 0.447816, -0.943901, 0.0585784, 0.686632, 0.00251522, 0.00225344, 0.174406, -0.478274, -0.300662, 0.0346882, 0.00266334, 0.0413444, -0.644505, 0.0724276, 0.0465876], deviation: [0.456, 0.121] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Logistic, coefficients: [1.15306, 0.423702, -1.53788, -0.0405675, 0.445448, 0.407803, 0.0689304, 0.0850538, -0.210788, -0.338832, 0.0398266, 0.0157808, 0.042673, -0.605777, 0.0799571, 0.0626131], deviation: [0.555, 0.100] },
+    Line { algorithm: "local-sgd", alone: false, loss: Loss::Squared, coefficients: [2.43103, 0.579058, -1.43517, -0.0269099, 0.446116, 0.0415848, 0.0247001, 0.305741, -0.462173, -0.291008, 0.114886, 0.0207143, 0.0276041, -0.802029, 0.0756366, 0.0424256], deviation: [0.416, 0.137] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Hinge, coefficients: [1.48211, 0.535115, -0.124621, 0.0, 0.0, 0.0, 0.133154, 0.492388, -0.104452, -0.424577, 0.403376, 0.0, 0.00154564, 0.0, 0.0, 0.00796478], deviation: [0.959, 0.004] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::SmoothedHinge, coefficients: [0.927231, 0.393472, 0.848445, 0.0, 0.0, 0.0, 0.0162608, 0.587213, -0.152881, -0.320059, 0.395933, 0.0, -0.016142, 0.0, 0.0, 0.024972], deviation: [0.978, 0.000] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Logistic, coefficients: [-1.22493, 0.456083, 0.412051, 0.0, 0.0, 0.0, 0.0762136, 0.560395, 0.0661659, -0.423575, 0.377002, 0.0, -0.0127521, 0.0, 0.0, 0.0161893], deviation: [1.092, 0.000] },
+    Line { algorithm: "minibatch-sgd", alone: false, loss: Loss::Squared, coefficients: [0.774219, 0.513552, 0.386363, 0.0, 0.0, 0.0, -0.0637893, 0.623956, -0.109351, -0.596938, 0.47172, 0.0, -0.0266373, 0.0, 0.0, 0.0382641], deviation: [0.942, 0.000] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Hinge, coefficients: [-0.555679, 0.0183049, 0.79459, 0.0, 0.0, 0.0, -0.0671291, 0.153314, 0.0404496, -0.100227, -0.00764098, 0.0, -0.00489521, 0.0, 0.0, 0.000920181], deviation: [0.351, 0.049] },
+    Line { algorithm: "newton", alone: false, loss: Loss::SmoothedHinge, coefficients: [-0.149114, 0.047622, 0.230452, 0.0, 0.0, 0.0, -0.0515457, 0.157347, -0.058452, -0.106153, 0.115578, 0.0, -0.00456635, 0.0, 0.0, 0.00229755], deviation: [0.282, 0.114] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Logistic, coefficients: [0.0390558, 0.0472929, 0.223183, 0.0, 0.0, 0.0, -0.0628122, 0.174929, -0.104091, -0.142342, 0.0728929, 0.0, -0.00400449, 0.0, 0.0, 0.00328304], deviation: [0.414, 0.028] },
+    Line { algorithm: "newton", alone: false, loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: [0.100, 0.000] },
 ];
 
 #[rustfmt::skip]
 pub(super) static FAMILIES: [FamilyLine; 16] = [
-    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [-0.0427058, 0.251085, 0.969791, 0.482055, 0.614257, -0.104049, -0.189446, 0.408468, -0.349429, -0.147662, 0.0138378, 0.0189282, -0.0207795, -0.277523], deviation: 1.710 },
-    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [0.929761, 0.161589, 0.514823, 0.300413, 0.803104, -0.107125, -0.22043, 0.253278, -0.301065, -0.094863, -0.0808998, 0.0143203, -0.00217494, -0.284232], deviation: 1.571 },
-    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-0.38053, -0.000759731, 0.848016, 0.233364, 0.51701, 0.357242, -0.0752798, 0.0950598, -0.0766323, -0.0521544, -0.0974154, 0.00981884, 0.0104505, -0.269946], deviation: 1.561 },
-    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [0.254879, 0.0806617, 0.652882, 0.146825, 0.838327, -0.0640126, -0.191958, 0.272657, -0.21219, -0.089923, -0.102557, 0.0281803, 0.00634115, -0.361078], deviation: 1.588 },
-    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [5.56329, 0.647756, -2.04734, 0.0, 0.0, 0.0, 0.45266, 0.394873, -0.503458, -0.526518, 0.242467, 0.0, -0.013012, 0.0], deviation: 2.571 },
-    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [3.13787, 0.479338, -1.34428, 0.0, 0.0, 0.0, -0.19763, 0.52916, -0.339936, -0.603401, 0.300483, 0.0, -0.0303115, 0.0], deviation: 1.970 },
-    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [0.122223, 0.427198, -0.595938, 0.0, 0.0, 0.0, -0.158095, 0.560122, -0.191711, -0.544588, 0.23061, 0.0, -0.0323441, 0.0], deviation: 1.751 },
-    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [0.824161, 0.406396, -0.729273, 0.0, 0.0, 0.0, -0.223904, 0.476575, -0.195884, -0.619252, 0.418751, 0.0, -0.026162, 0.0], deviation: 1.903 },
-    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.559374, 0.0188542, 0.794738, 0.0, 0.0, 0.0, -0.0671537, 0.153042, 0.0404061, -0.0939915, -0.00764108, 0.0, -0.00485299, 0.0], deviation: 1.103 },
-    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [-0.163176, 0.0496359, 0.230686, 0.0, 0.0, 0.0, -0.0515358, 0.157104, -0.058434, -0.0905611, 0.115555, 0.0, -0.0045329, 0.0], deviation: 1.104 },
-    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [0.0214194, 0.049727, 0.223692, 0.0, 0.0, 0.0, -0.0629091, 0.174147, -0.104083, -0.120269, 0.0728705, 0.0, -0.00387891, 0.0], deviation: 1.098 },
-    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: 1.000 },
-    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [2.59435, 0.482958, -0.134448, -0.609085, 1.04943, 0.0372817, -0.424504, 0.34909, -0.411973, -0.110937, 0.18037, 0.0525292, 0.00652098, -0.357387], deviation: 2.461 },
-    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [2.96095, 0.612753, -0.962725, -0.606384, 0.824334, 0.242368, -0.480869, 0.421646, -0.372037, -0.0355928, 0.0337153, 0.0327031, -0.00182387, -0.591171], deviation: 2.257 },
-    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [1.35041, 0.602411, -1.36951, -0.637451, 0.536202, 0.599613, -0.323556, 0.329149, -0.173098, 0.0233027, 0.0432574, 0.035546, 0.00490857, -0.382013], deviation: 2.208 },
-    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [2.90014, 0.670448, -1.36386, -0.713975, 0.533003, 0.405202, -0.339341, 0.454433, -0.357506, -0.051972, 0.149659, 0.0537112, -0.00513376, -0.587338], deviation: 2.216 },
+    FamilyLine { family: "dual", loss: Loss::Hinge, coefficients: [-0.252541, 0.280244, 0.980806, 0.483444, 0.616748, -0.102461, -0.187501, 0.399215, -0.34509, 0.055153, 0.0149377, 0.0183522, -0.0196607, -0.278142, -2.0453e-06, -0.0352984], deviation: 1.706 },
+    FamilyLine { family: "dual", loss: Loss::SmoothedHinge, coefficients: [0.79291, 0.186965, 0.5205, 0.293748, 0.802053, -0.101962, -0.223086, 0.254315, -0.302574, 0.0372316, -0.0831541, 0.0146146, -0.00202792, -0.419443, 0.0526439, -0.0224293], deviation: 1.571 },
+    FamilyLine { family: "dual", loss: Loss::Logistic, coefficients: [-0.452196, 0.0132065, 0.849509, 0.234866, 0.514936, 0.359834, -0.075681, 0.0926717, -0.0787318, 0.0421756, -0.0980787, 0.00961272, 0.0110543, -0.274218, 0.00118392, -0.0156516], deviation: 1.561 },
+    FamilyLine { family: "dual", loss: Loss::Squared, coefficients: [0.279181, 0.0776743, 0.653945, 0.144822, 0.838507, -0.0666718, -0.193433, 0.274503, -0.213134, -0.112398, -0.101853, 0.028222, 0.00609058, -0.396198, 0.0140778, 0.00381984], deviation: 1.587 },
+    FamilyLine { family: "batch", loss: Loss::Hinge, coefficients: [5.54572, 0.537519, -1.78693, 0.0, 0.0, 0.0, 0.463131, 0.413474, -0.487743, -0.909638, 0.262205, 0.0, -0.0168339, 0.0, 0.0, 0.0697719], deviation: 2.584 },
+    FamilyLine { family: "batch", loss: Loss::SmoothedHinge, coefficients: [3.36574, 0.460322, -1.36654, 0.0, 0.0, 0.0, -0.197647, 0.528286, -0.346282, -0.699079, 0.297679, 0.0, -0.0303439, 0.0, 0.0, 0.0155696], deviation: 1.966 },
+    FamilyLine { family: "batch", loss: Loss::Logistic, coefficients: [0.241694, 0.412642, -0.588664, 0.0, 0.0, 0.0, -0.160029, 0.566373, -0.196853, -0.644299, 0.231207, 0.0, -0.0332831, 0.0, 0.0, 0.0159236], deviation: 1.749 },
+    FamilyLine { family: "batch", loss: Loss::Squared, coefficients: [0.929804, 0.393171, -0.728254, 0.0, 0.0, 0.0, -0.225305, 0.476686, -0.198685, -0.67974, 0.419385, 0.0, -0.0261656, 0.0, 0.0, 0.0095169], deviation: 1.902 },
+    FamilyLine { family: "second-order", loss: Loss::Hinge, coefficients: [-0.555679, 0.0183049, 0.79459, 0.0, 0.0, 0.0, -0.0671291, 0.153314, 0.0404496, -0.100227, -0.00764098, 0.0, -0.00489521, 0.0, 0.0, 0.000920181], deviation: 1.103 },
+    FamilyLine { family: "second-order", loss: Loss::SmoothedHinge, coefficients: [-0.149114, 0.047622, 0.230452, 0.0, 0.0, 0.0, -0.0515457, 0.157347, -0.058452, -0.106153, 0.115578, 0.0, -0.00456635, 0.0, 0.0, 0.00229755], deviation: 1.104 },
+    FamilyLine { family: "second-order", loss: Loss::Logistic, coefficients: [0.0390558, 0.0472929, 0.223183, 0.0, 0.0, 0.0, -0.0628122, 0.174929, -0.104091, -0.142342, 0.0728929, 0.0, -0.00400449, 0.0, 0.0, 0.00328304], deviation: 1.098 },
+    FamilyLine { family: "second-order", loss: Loss::Squared, coefficients: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], deviation: 1.000 },
+    FamilyLine { family: "stochastic", loss: Loss::Hinge, coefficients: [2.88733, 0.459304, -0.150479, -0.649966, 1.04933, 0.0471858, -0.440899, 0.360309, -0.428137, -0.262825, 0.177688, 0.0570966, 0.0047062, -0.894722, 0.173747, 0.0338358], deviation: 2.455 },
+    FamilyLine { family: "stochastic", loss: Loss::SmoothedHinge, coefficients: [3.3554, 0.572845, -1.05506, -0.637293, 0.837884, 0.242629, -0.499002, 0.4144, -0.375293, -0.269218, 0.0415412, 0.0344207, -0.000396549, -1.16857, 0.196729, 0.0435028], deviation: 2.247 },
+    FamilyLine { family: "stochastic", loss: Loss::Logistic, coefficients: [1.66375, 0.562902, -1.46957, -0.67165, 0.56873, 0.584719, -0.34627, 0.329526, -0.16403, -0.315665, 0.0538533, 0.036302, 0.00381443, -1.03897, 0.189939, 0.0632883], deviation: 2.198 },
+    FamilyLine { family: "stochastic", loss: Loss::Squared, coefficients: [3.2723, 0.637437, -1.41399, -0.731348, 0.528925, 0.405691, -0.342495, 0.456215, -0.372934, -0.252431, 0.153739, 0.054873, -0.00504492, -1.27413, 0.210004, 0.0402451], deviation: 2.210 },
 ];
 
 /// Algorithm, and whether it is a dual method on one worker: the rows and columns of [`CORRELATIONS`].
@@ -99,14 +100,14 @@ pub(super) static GROUPS: [(&str, bool); 8] = [
 /// Between the residuals of two lines at one problem; on the diagonal between two numbers of workers.
 #[rustfmt::skip]
 pub(super) static CORRELATIONS: [[f64; 8]; 8] = [
-    [0.793, 0.606, 0.596, 0.160, 0.166, 0.357, 0.291, 0.020],
-    [0.606, 1.000, 0.607, 0.022, -0.035, 0.336, 0.246, -0.152],
-    [0.596, 0.607, 0.748, 0.101, 0.175, 0.414, 0.306, 0.015],
-    [0.160, 0.022, 0.101, 1.000, 0.679, 0.222, 0.486, 0.399],
-    [0.166, -0.035, 0.175, 0.679, 1.000, 0.297, 0.477, 0.386],
-    [0.357, 0.336, 0.414, 0.222, 0.297, 0.586, 0.356, 0.022],
-    [0.291, 0.246, 0.306, 0.486, 0.477, 0.356, 1.000, 0.187],
-    [0.020, -0.152, 0.015, 0.399, 0.386, 0.022, 0.187, 1.000],
+    [0.795, 0.608, 0.598, 0.160, 0.167, 0.360, 0.290, 0.019],
+    [0.608, 1.000, 0.607, 0.022, -0.037, 0.355, 0.255, -0.151],
+    [0.598, 0.607, 0.747, 0.101, 0.175, 0.423, 0.309, 0.010],
+    [0.160, 0.022, 0.101, 1.000, 0.678, 0.219, 0.481, 0.399],
+    [0.167, -0.037, 0.175, 0.678, 1.000, 0.295, 0.475, 0.385],
+    [0.360, 0.355, 0.423, 0.219, 0.295, 0.588, 0.355, 0.029],
+    [0.290, 0.255, 0.309, 0.481, 0.475, 0.355, 1.000, 0.192],
+    [0.019, -0.151, 0.010, 0.399, 0.385, 0.029, 0.192, 1.000],
 ];
 
 /// The correlation of residuals along a run falls by this factor with every decade of the error.

@@ -3,8 +3,8 @@
 //! Theory suggests the terms. A dual step on one row is damped by the curvature κ = R²/(λn), or mκ where m workers crowd
 //! each other; methods with whole gradients feel the condition R²/λ, how far the spectrum spreads, and how many of its
 //! directions the penalty leaves (the effective dimension). Linear rates give rounds in proportion to g = ln 1/ε,
-//! stochastic ones grow faster. Dual methods on one worker skip rows that have settled; for them N counts passes over all
-//! rows, not rounds.
+//! stochastic ones grow faster. Local work saves more rounds where few workers have to agree than where many do. Dual
+//! methods on one worker skip rows that have settled; for them N counts passes over all rows, not rounds.
 
 use std::f64::consts::LN_10;
 
@@ -29,6 +29,8 @@ pub const TERM_NAMES: [&str; TERMS] = [
     "g·ln m",
     "g·ln(1+R²/λ)",
     "ln p",
+    "ln p·ln m",
+    "g·ln(R²/L)",
 ];
 
 /// Which terms say how far a problem is from those that were fitted: ln m, ln(1+κ), ln(1+R²/λ), ln n, ln(R²/L), ln deff, ln p.
@@ -52,6 +54,8 @@ pub fn terms(profile: &Profile, workers: usize, passes: f64, g: f64) -> [f64; TE
         g * m.ln(),
         g * condition,
         passes.ln(),
+        passes.ln() * m.ln(),
+        g * profile.spread().ln(),
     ]
 }
 
