@@ -31,6 +31,7 @@
 mod adaptive;
 mod calibrate;
 mod closer;
+mod configurations;
 mod default_choice;
 mod design;
 mod error;
