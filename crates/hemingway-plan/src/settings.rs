@@ -35,6 +35,8 @@ pub struct Settings {
     pub sure: f64,
     /// On real machines nothing is changed before this many seconds.
     pub earliest: f64,
+    /// The share of the predicted time that a pilot, or fitting models to earlier runs, may take.
+    pub preparation: f64,
 }
 
 impl Default for Settings {
@@ -54,6 +56,7 @@ impl Default for Settings {
             unseen: 0.2,
             sure: 0.9,
             earliest: 0.05,
+            preparation: 0.05,
         }
     }
 }

@@ -97,7 +97,7 @@ impl History {
 
     /// What fitting models takes on a usual core; nothing if there is nothing to fit to.
     pub(crate) fn fit_seconds(&self) -> Option<f64> {
-        (!self.grids.is_empty()).then(|| FIT_SECONDS * self.grids.len() as f64)
+        (!self.grids.is_empty()).then_some(FIT_SECONDS * self.grids.len() as f64)
     }
 
     /// The same with models in place of the runs that they were fitted to, for configurations that a plan may choose.

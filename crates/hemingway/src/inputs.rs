@@ -18,8 +18,6 @@ use crate::room::Room;
 use crate::session::IN_TIME;
 use crate::{Choice, DatasetSummary, Error, Reused, Store, TrainRequest};
 
-/// Fitting models to earlier runs may take this share of the time that is predicted.
-const MOST_FITTING: f64 = 0.05;
 /// Smaller errors than this are lost in the rounding of the proof.
 pub(crate) const SMALLEST_ERROR: f64 = 1e-13;
 /// What a run goes for where the error asked for is not predicted to be reached.
@@ -187,7 +185,7 @@ impl PlanInputs<'_> {
         let Some(seconds) = history.fit_seconds() else { return Ok((history, 0.0)) };
         let plan = Planner::new(self.planner_inputs(goal, cluster, configurations, &history)).decide().plan;
         let predicted = plan.and_then(|plan| Some(plan.seconds?.mean));
-        Ok(match predicted.is_some_and(|predicted| seconds <= MOST_FITTING * predicted) {
+        Ok(match predicted.is_some_and(|predicted| seconds <= Settings::default().preparation * predicted) {
             true => (history.through_models(configurations, &goal), seconds),
             false => (history, 0.0),
         })

@@ -64,7 +64,7 @@ impl PilotSetup<'_> {
         let mut points: Vec<Point> = Vec::new();
         let run = self.engine.run(&sample, &job, &mut |event| {
             if let Event::Point(point) = event {
-                points.push(point.clone());
+                points.push(*point);
             }
             Ok(())
         })?;

@@ -2,7 +2,9 @@
 //!
 //! Some algorithms take nearly as many rounds on a thousand rows as on all of them. How nearly is in the coefficients of
 //! the prior; only algorithms that stand there have pilots. What a pilot is worth is the average of what knowing its outcome
-//! would save: for each outcome that may come, the predicted cost of the present plan less that of the best plan then.
+//! would save: for each outcome that may come, the predicted cost of the present plan less that of the best plan then. The run
+//! itself would tell, too, and a plan that goes wrong is given up: no outcome saves more than the present plan is predicted to
+//! cost. And as all of this is uncertain, a pilot may only take a small share of the time.
 
 use hemingway_train::{Cluster, Entry, Share};
 
@@ -105,14 +107,14 @@ impl Planner {
         let limited = self.goal.within.is_some() || self.goal.budget.is_some() || self.goal.cheapest;
         let goal = self.goal.progress().filter(|_| !limited && self.stage.is_none())?;
         let present = self.best()?;
-        let most = present.cost;
+        let most = self.settings.preparation * present.cost;
         let mut best: Option<(f64, usize, Pilot)> = None;
         for at in 0..self.pilots.len() {
             let Possible { model, fraction, per_round, line } = self.pilots[at].clone();
             let (mean, variance) = self.residual(model);
             let Some(rounds) = self.models[model].effort(0.0, goal, mean) else { continue };
             let seconds = rounds * (0.5 * variance).exp() * per_round;
-            if seconds >= most {
+            if seconds > most {
                 continue;
             }
             let worth = self.worth(&present, model, line.deviation.powi(2));
@@ -141,7 +143,8 @@ impl Planner {
             self.shown = Some((latent, (mean + deviations * deviation, noise)));
             let stay = self.again(present).map_or(0.0, |present| present.cost);
             let change = self.cheapest().map_or(f64::INFINITY, |best| best.cost);
-            weight * (stay - change).max(0.0)
+            // A plan that goes wrong is given up once it has taken what was predicted for it.
+            weight * (stay.min(present.cost + change) - change).max(0.0)
         });
         self.shown = None;
         saved.iter().sum()
