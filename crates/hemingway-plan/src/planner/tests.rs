@@ -648,10 +648,12 @@ fn a_pilot_moves_what_is_predicted_and_narrows_it() {
         let Some(pilot) = planner.next_pilot() else { continue };
         let at = planner.position(&pilot.configuration).expect("its configuration is a candidate");
         let (mean, variance) = planner.residual(at);
-        let rounds = 3.0 * planner.models[at].effort(0.0, planner.reference, mean).expect("from the start");
-        planner.condition_on(&pilot.stage(straight(rounds, 1e-2, 1e-4).into_iter()));
+        let predicted = planner.models[at].effort(0.0, planner.reference, mean).expect("from the start");
+        let stage = pilot.stage(straight(9.0 * predicted, 1e-2, 1e-4).into_iter());
+        let told = mean + (stage.scores.last().expect("two").rounds / predicted).ln();
+        planner.condition_on(&stage);
         let (after, narrower) = planner.residual(at);
-        assert!(after > mean && after < mean + 3.0_f64.ln() + 0.1, "{mean} to {after}");
+        assert!(mean < after && after < told, "{mean} to {after}, told {told}");
         assert!(narrower < variance && narrower > 0.0, "{variance} to {narrower}");
         judged += 1;
     }
