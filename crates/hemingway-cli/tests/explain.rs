@@ -348,7 +348,7 @@ fn pilots_on_samples_are_made_where_they_pay() {
     let problems = ["1e-3", "1e-4", "1e-5"]
         .into_iter()
         .flat_map(|lambda| ["squared", "logistic", "smoothed-hinge", "hinge"].map(|loss| (lambda, loss)));
-    let data = "synthetic:separable,rows=40000,features=30";
+    let data = "synthetic:separable,rows=100000,features=10";
     let arguments = |command, lambda, loss| {
         let mut arguments =
             vec![command, data, "--cluster", "cluster.toml", "-q", "--json", "--error", "1e-4"];
@@ -379,7 +379,7 @@ fn pilots_on_samples_are_made_where_they_pay() {
 fn a_grid_of_runs_counts_through_fitted_models() {
     let sandbox = sandbox();
     // Slow enough for fitting to take little beside it.
-    sandbox.write("cluster.toml", &CLUSTER.replace("1e7", "1e5").replace("1e8", "1e6"));
+    sandbox.write("cluster.toml", &CLUSTER.replace("1e7", "1e4").replace("1e8", "1e5"));
     let goal = ["--json", "--error", "1e-3", "--algorithms", "l-bfgs"];
     let before = sandbox.json(&with("explain", &goal));
     let measured = ["--algorithms", "l-bfgs", "--workers", "1,2,4,8", "--error", "1e-4", "--json"];

@@ -56,7 +56,7 @@ impl Default for Settings {
             unseen: 0.2,
             sure: 0.9,
             earliest: 0.05,
-            preparation: 0.05,
+            preparation: 0.02,
         }
     }
 }
