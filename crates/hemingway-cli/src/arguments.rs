@@ -254,6 +254,14 @@ pub struct Running {
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub memory: Option<usize>,
 
+    /// Parameter servers that hold the weights, for methods that need them [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub servers: Option<usize>,
+
+    /// Bits per number in compressed messages
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub bits: Option<usize>,
+
     /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
@@ -284,7 +292,7 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 34] = [
+const FIXED: [&str; 36] = [
     "data",
     "format",
     "label",
@@ -310,6 +318,8 @@ const FIXED: [&str; 34] = [
     "batch",
     "step_size",
     "memory",
+    "servers",
+    "bits",
     "seed",
     "score_every",
     "checkpoint_every",

@@ -29,9 +29,10 @@ mod ffi {
             counts: *const i32,
             starts: *const i32,
         );
-        pub fn hemingway_mpi_send(comm: i32, to: i32, message: *const f64, length: i32) -> *mut c_void;
+        pub fn hemingway_mpi_send(comm: i32, to: i32, message: *const c_void, bytes: i32) -> *mut c_void;
         pub fn hemingway_mpi_sent(request: *mut c_void, wait: i32) -> i32;
-        pub fn hemingway_mpi_receive(comm: i32, from: i32, message: *mut f64, length: i32) -> i32;
+        pub fn hemingway_mpi_probe(comm: i32, from: i32) -> i32;
+        pub fn hemingway_mpi_receive(comm: i32, from: i32, message: *mut c_void, bytes: i32);
         pub fn hemingway_mpi_barrier(comm: i32);
         pub fn hemingway_mpi_arrive(comm: i32) -> *mut c_void;
         pub fn hemingway_mpi_abort(code: i32);
@@ -188,22 +189,26 @@ impl<'a> Communicator<'a> {
         all.iter().filter_map(|bytes| bytes.first_chunk().map(|chunk| f64::from_le_bytes(*chunk))).collect()
     }
 
-    /// Begins to send a message.
-    pub fn send(&self, to: usize, message: Vec<f64>) -> Sending {
-        let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
+    /// Begins to send a message of at most [`LONGEST_MESSAGE`] bytes.
+    pub fn send(&self, to: usize, message: Vec<u8>) -> Sending {
+        assert!(message.len() <= LONGEST_MESSAGE, "a message is sent in pieces that MPI can count");
+        let start = message.as_ptr().cast::<c_void>();
         // SAFETY: the message stays where it is until the sending has ended: `Sending` owns it and waits.
-        let request = unsafe { ffi::hemingway_mpi_send(self.handle, to as i32, message.as_ptr(), length) };
+        let request = unsafe { ffi::hemingway_mpi_send(self.handle, to as i32, start, message.len() as i32) };
         Sending { request, message }
     }
 
-    /// Waits for the next message of a rank; returns how long it was.
-    pub fn receive(&self, from: usize, message: &mut [f64]) -> usize {
-        let length = i32::try_from(message.len()).expect("a message has at most 2³¹ numbers");
-        let came = during(Doing::Waiting, size_of_val(message), || {
-            // SAFETY: the buffer is as long as is said; a longer message ends the program.
-            unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, message.as_mut_ptr(), length) }
-        });
-        came as usize
+    /// Waits for the next message of a rank.
+    pub fn receive(&self, from: usize) -> Vec<u8> {
+        during(Doing::Waiting, 0, || {
+            // SAFETY: the handle is valid.
+            let bytes = unsafe { ffi::hemingway_mpi_probe(self.handle, from as i32) };
+            let mut message = vec![0u8; bytes as usize];
+            let start = message.as_mut_ptr().cast::<c_void>();
+            // SAFETY: the message that was probed is as long as the buffer, and nobody else receives.
+            unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, start, bytes) };
+            message
+        })
     }
 
     /// Waits until everyone is here.
@@ -227,6 +232,9 @@ impl<'a> Communicator<'a> {
     }
 }
 
+/// MPI counts bytes in 32 bits.
+pub const LONGEST_MESSAGE: usize = 1 << 30;
+
 /// How long a resting rank sleeps at a time.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -242,7 +250,7 @@ impl Drop for Communicator<'_> {
 /// A message on its way.
 pub struct Sending {
     request: *mut c_void,
-    message: Vec<f64>,
+    message: Vec<u8>,
 }
 
 impl Sending {
@@ -262,7 +270,7 @@ impl Sending {
 impl Drop for Sending {
     fn drop(&mut self) {
         if !self.request.is_null() {
-            during(Doing::Waiting, size_of_val(self.message.as_slice()), || {
+            during(Doing::Waiting, self.message.len(), || {
                 // SAFETY: the request is pending, and the message still there.
                 unsafe { ffi::hemingway_mpi_sent(self.request, 1) };
             });

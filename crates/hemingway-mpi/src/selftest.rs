@@ -44,12 +44,10 @@ fn check(some: &Communicator) -> anyhow::Result<()> {
         let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
         for (to, from) in [(next, last), (last, next)] {
             // Everyone sends before anyone receives, twice: a blocking send would wait for ever.
-            ranks.send(to, &vec![rank as f64; length])?;
-            ranks.send(to, &[-1.0])?;
-            let (mut message, mut end) = (vec![0.0; length], [0.0]);
-            ranks.receive(from, &mut message)?;
-            ranks.receive(from, &mut end)?;
-            ensure!(message.iter().all(|value| *value == from as f64) && end == [-1.0], "a message is wrong");
+            ranks.send(to, &vec![rank as u8; 8 * length])?;
+            ranks.send(to, &[255])?;
+            let (message, end) = (ranks.receive(from)?, ranks.receive(from)?);
+            ensure!(message == vec![from as u8; 8 * length] && end == [255], "a message is wrong");
         }
     }
     Ok(())

@@ -69,10 +69,10 @@ void hemingway_mpi_gather(int comm, const void *mine, int bytes, void *all, cons
 }
 
 /* Begins to send; the message has to stay where it is until hemingway_mpi_sent says so. */
-void *hemingway_mpi_send(int comm, int to, const double *message, int length) {
+void *hemingway_mpi_send(int comm, int to, const void *message, int bytes) {
     MPI_Request *request = malloc(sizeof *request);
     if (request == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Isend(message, length, MPI_DOUBLE, to, 0, of(comm), request);
+    MPI_Isend(message, bytes, MPI_BYTE, to, 0, of(comm), request);
     return request;
 }
 
@@ -86,13 +86,17 @@ int hemingway_mpi_sent(void *request, int wait) {
     return done;
 }
 
-/* Returns the length of the message that came. */
-int hemingway_mpi_receive(int comm, int from, double *message, int length) {
+/* Waits for the next message of a rank, and returns how many bytes it has. */
+int hemingway_mpi_probe(int comm, int from) {
     MPI_Status status;
-    int count;
-    MPI_Recv(message, length, MPI_DOUBLE, from, 0, of(comm), &status);
-    MPI_Get_count(&status, MPI_DOUBLE, &count);
-    return count;
+    int bytes;
+    MPI_Probe(from, 0, of(comm), &status);
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    return bytes;
+}
+
+void hemingway_mpi_receive(int comm, int from, void *message, int bytes) {
+    MPI_Recv(message, bytes, MPI_BYTE, from, 0, of(comm), MPI_STATUS_IGNORE);
 }
 
 void hemingway_mpi_barrier(int comm) { MPI_Barrier(of(comm)); }

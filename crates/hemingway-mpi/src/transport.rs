@@ -6,7 +6,7 @@ use hemingway_data::{Error as DataError, Together};
 use hemingway_train::protocol::Profile;
 use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
 
-use crate::communicator::{Communicator, Sending};
+use crate::communicator::{Communicator, LONGEST_MESSAGE, Sending};
 use crate::computing::Computing;
 
 /// One rank's connection to the others.
@@ -124,17 +124,31 @@ impl Transport for Ranks<'_, '_> {
         Ok(())
     }
 
-    /// The message is copied, so that nobody has to wait for a neighbour who is sending as well.
-    fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error> {
+    /// The message is copied, so that nobody has to wait for a neighbour who is sending as well. Pieces that are full are
+    /// followed by another one.
+    fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
         self.sending.retain_mut(|sending| !sending.is_done());
-        self.sending.push(self.communicator.send(to, message.to_vec()));
+        for piece in message.chunks(LONGEST_MESSAGE) {
+            self.sending.push(self.communicator.send(to, piece.to_vec()));
+        }
+        if message.len() % LONGEST_MESSAGE == 0 {
+            self.sending.push(self.communicator.send(to, Vec::new()));
+        }
         Ok(())
     }
 
-    fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
-        let (came, _) = self.wait(|communicator| communicator.receive(from, message));
-        assert_eq!(came, message.len(), "a message of another length than expected");
-        Ok(())
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
+        let (message, _) = self.wait(|communicator| {
+            let mut message = communicator.receive(from);
+            let mut last = message.len();
+            while last == LONGEST_MESSAGE {
+                let piece = communicator.receive(from);
+                last = piece.len();
+                message.extend(piece);
+            }
+            message
+        });
+        Ok(message)
     }
 }
 

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 use hemingway_data::{Dataset, LoadOptions, load};
 use hemingway_train::{
-    Cluster, DataProfile, Engine, Entry, Family, Job, LOSSES, Loss, Machine, Parameters, Phase, Problem, Run,
-    Scoring, Share, Simulated, Start, StopRules, algorithm, catalogue,
+    Cluster, DataProfile, Engine, Entry, Exchange, Family, Job, LOSSES, Loss, Machine, Parameters, Phase,
+    Problem, Run, Scoring, Share, Simulated, Start, StopRules, algorithm, catalogue,
 };
 
 const DATA: [&str; 2] =
@@ -118,11 +118,20 @@ fn each_run(check: impl Fn(&Case, &Run, &Share)) {
     }
 }
 
-/// Local work, and the sum that ends it.
+/// Local work, and the exchange that ends it.
 fn seconds(phases: &[Phase], workers: usize) -> f64 {
     let cluster = cluster();
-    let sum = |numbers: usize| if workers == 1 { 0.0 } else { cluster.network.sum_seconds(workers, numbers) };
-    phases.iter().map(|phase| phase.times * (cluster.seconds(0, phase.work) + sum(phase.numbers))).sum()
+    let network = &cluster.network;
+    let exchange = |exchange: Exchange| match exchange {
+        Exchange::Sum(_) | Exchange::Neighbours { .. } if workers == 1 => 0.0,
+        Exchange::Sum(numbers) => network.sum_seconds(workers, numbers),
+        Exchange::Nothing => 0.0,
+        Exchange::Neighbours { messages, bytes } => network.latency + messages * bytes / network.bandwidth,
+        Exchange::Servers { asked, answered, .. } => {
+            2.0 * network.latency + (asked + answered) / network.bandwidth
+        }
+    };
+    phases.iter().map(|phase| phase.times * (cluster.seconds(0, phase.work) + exchange(phase.exchange))).sum()
 }
 
 /// Equal machines on a usual network, whom nothing disturbs.

@@ -40,6 +40,18 @@ pub trait Solver {
     /// One round of this worker, with its collectives.
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error>;
 
+    /// Brings together what workers hold apart, so that what follows is the same on every worker: the average of
+    /// different weights, or a copy of what changes all the time. Called off the training clock, before a round is scored
+    /// or saved; training must go on as if it had not been.
+    fn bring_together(&mut self, _worker: &mut Worker) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Iterations as the method's authors count them, where these are not rounds: steps that changed what workers share.
+    fn iterations(&self) -> Option<u64> {
+        None
+    }
+
     /// The weights after the last round, the same on every worker.
     fn weights(&self) -> &[f64];
 
@@ -100,8 +112,22 @@ pub enum Needs {
     Collectives,
     /// Messages between neighbours.
     Neighbours,
-    /// A vector that all workers read and write without waiting.
-    SharedVector,
+    /// Memory that all workers read and write without waiting.
+    SharedMemory,
+    /// So many servers that hold the weights and answer whoever asks.
+    Servers(usize),
+}
+
+impl Needs {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Needs::Collectives => "sums over all workers",
+            Needs::Neighbours => "messages between neighbours",
+            Needs::SharedMemory => "memory that all workers share",
+            Needs::Servers(_) => "parameter servers",
+        }
+    }
 }
 
 /// Every hyperparameter there is; an algorithm takes the ones it knows and has defaults for the rest.
@@ -119,6 +145,27 @@ pub struct Parameters {
     /// Curvature pairs kept by quasi-Newton methods.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<usize>,
+    /// Servers that hold the weights.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub servers: Option<usize>,
+    /// Bits per number in compressed messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bits: Option<usize>,
+    /// Who talks to whom, where workers only know neighbours.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topology: Option<Topology>,
+}
+
+/// Who talks to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topology {
+    /// Everyone with two neighbours.
+    Ring,
+    /// Everyone with four, on a grid whose edges meet.
+    Torus,
+    /// Everyone with everyone.
+    Complete,
 }
 
 impl Parameters {
@@ -129,6 +176,9 @@ impl Parameters {
             (self.batch.is_some(), "batch", "--batch"),
             (self.step_size.is_some(), "step_size", "--step-size"),
             (self.memory.is_some(), "memory", "--memory"),
+            (self.servers.is_some(), "servers", "--servers"),
+            (self.bits.is_some(), "bits", "--bits"),
+            (self.topology.is_some(), "topology", "--topology"),
         ];
         all.into_iter().filter(|(given, ..)| *given).map(|(_, name, flag)| (name, flag)).collect()
     }

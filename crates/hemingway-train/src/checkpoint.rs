@@ -37,6 +37,7 @@ impl Checkpoint {
         Run {
             stop: Stop::Interrupted,
             rounds: self.round,
+            effort: self.progress.effort(),
             seconds: self.seconds,
             wall_seconds: self.wall_seconds,
             scoring_seconds: self.progress.scoring_seconds(),

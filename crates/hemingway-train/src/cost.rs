@@ -7,20 +7,51 @@
 use crate::meter::Meter;
 use crate::{DataProfile, Loss, Problem, Work};
 
-/// Local work, and the sum over all workers that ends it.
+/// Local work, and what workers exchange at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phase {
     /// Of the worker with the most rows.
     pub work: Work,
-    /// Numbers that are summed over all workers.
-    pub numbers: usize,
+    /// What ends it.
+    pub exchange: Exchange,
     /// How often this happens in a round, on average.
     pub times: f64,
 }
 
+/// What workers tell one another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Exchange {
+    /// So many numbers are summed over all workers, who all wait for that.
+    Sum(usize),
+    /// Nothing that anybody waits for: a fast worker does the work of a slow one.
+    Nothing,
+    /// Messages to so many neighbours, of so many bytes each, and as many from them.
+    Neighbours {
+        /// How many.
+        messages: f64,
+        /// How long each.
+        bytes: f64,
+    },
+    /// Each worker by itself asks the servers, and waits for the answer to its own question.
+    Servers {
+        /// Bytes of the question,
+        asked: f64,
+        /// and of the answer.
+        answered: f64,
+        /// How many servers there are.
+        servers: f64,
+    },
+}
+
 impl Phase {
+    /// Work that ends with a sum of so many numbers.
     pub(crate) fn once(work: Work, numbers: usize) -> Phase {
-        Phase { work, numbers, times: 1.0 }
+        Phase { work, exchange: Exchange::Sum(numbers), times: 1.0 }
+    }
+
+    /// Work of everyone for himself.
+    pub(crate) fn apart(work: Work) -> Phase {
+        Phase { work, exchange: Exchange::Nothing, times: 1.0 }
     }
 }
 
@@ -70,6 +101,13 @@ impl Share {
     /// Predictions of all rows, or a sum over them.
     pub(crate) fn half_pass(&self) -> Work {
         self.meter.values(self.values) + self.meter.rows(self.rows)
+    }
+
+    /// How many features so many rows have between them, if values fall on features evenly.
+    pub(crate) fn features_of(&self, rows: f64) -> f64 {
+        let features = self.dimension as f64;
+        let per_row = (self.values / self.rows).min(features);
+        features * (1.0 - (1.0 - per_row / features.max(1.0)).powf(rows))
     }
 
     /// Squares of all values.

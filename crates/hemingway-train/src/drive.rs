@@ -10,8 +10,8 @@ use crate::round_lengths::RoundLengths;
 use crate::schedule::Schedule;
 use crate::score::{Scorer, Shadow, Standing, weights_of};
 use crate::{
-    Certificate, Checkpoint, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start, Stop,
-    Work, Worker,
+    Certificate, Checkpoint, Effort, Error, Event, Job, Model, Point, Run, Scoring, Seconds, Solver, Start,
+    Stop, Work, Worker,
 };
 
 /// What the loop has to remember to go on from a checkpoint.
@@ -23,6 +23,8 @@ pub struct Progress {
     training_work: Work,
     scoring_seconds: Seconds,
     confer_at: u64,
+    #[serde(default)]
+    effort: Effort,
 }
 
 impl Progress {
@@ -34,6 +36,11 @@ impl Progress {
     /// The bracket around P* so far.
     pub(crate) fn certificate(&self) -> Certificate {
         self.standing.certificate
+    }
+
+    /// What training has taken so far.
+    pub(crate) fn effort(&self) -> Effort {
+        self.effort
     }
 
     /// What scoring took so far.
@@ -87,6 +94,12 @@ struct Loop<'a> {
     training_work: Work,
     metered: Work,
     scoring_seconds: f64,
+    /// Rows visited and bytes sent by this worker, in this process.
+    visited: f64,
+    sent: f64,
+    /// What came before this process, and what there was at the last score.
+    effort_before: Effort,
+    effort: Effort,
     last_checkpoint: Instant,
     /// Rounds that are so short that the workers need not confer after each: none before this one.
     confer_at: u64,
@@ -139,6 +152,10 @@ impl<'a> Loop<'a> {
             training_work: Work::default(),
             metered: Work::default(),
             scoring_seconds: 0.0,
+            visited: 0.0,
+            sent: 0.0,
+            effort_before: Effort::default(),
+            effort: Effort::default(),
             last_checkpoint: begun,
             confer_at: 0,
             clock: job.start.seconds().0,
@@ -150,6 +167,7 @@ impl<'a> Loop<'a> {
             state.go_on_from(checkpoint);
             // Setting up again is no part of the run.
             state.metered = worker.local.total_work();
+            worker.local.take_visited();
         }
         state.set_up = worker.now();
         state.clock = state.set_up.0;
@@ -166,6 +184,7 @@ impl<'a> Loop<'a> {
         self.training_work = checkpoint.progress.training_work;
         self.scoring_seconds = checkpoint.progress.scoring_seconds.0;
         self.confer_at = checkpoint.progress.confer_at;
+        (self.effort_before, self.effort) = (checkpoint.progress.effort, checkpoint.progress.effort);
     }
 
     /// Everything between two rounds, with the clock stopped.
@@ -176,11 +195,17 @@ impl<'a> Loop<'a> {
     ) -> Result<Option<Stop>, Error> {
         let trained = self.newly_metered(worker);
         self.training_work += trained;
+        self.visited += worker.local.take_visited();
+        self.sent += worker.take_sent();
         if self.round < self.confer_at && !self.solver.stuck() {
             return Ok(None);
         }
         let decision = self.decide(worker)?;
         let mut stop = decision.limit;
+        if decision.score || decision.checkpoint {
+            self.solver.bring_together(worker)?;
+            self.effort = self.effort(worker)?;
+        }
         if decision.score {
             let point = self.score(worker)?;
             if worker.rank() == 0 {
@@ -272,16 +297,30 @@ impl<'a> Loop<'a> {
             self.solver.estimate(),
             &self.scorer.certificate,
         );
+        worker.local.take_visited();
         self.scoring_seconds += began.elapsed().as_secs_f64();
         let certificate = self.scorer.certificate;
         Ok(Point {
             round: self.round,
+            effort: self.effort,
             seconds: worker.now(),
             wall_seconds: self.wall_seconds(),
             current,
             primal: certificate.primal,
             dual: certificate.dual,
             certified_error: certificate.error(),
+        })
+    }
+
+    /// Of all workers, from the beginning of the run.
+    fn effort(&self, worker: &mut Worker) -> Result<Effort, Error> {
+        let mut sums = [self.visited, self.sent];
+        worker.sum(&mut sums)?;
+        let [visited, sent] = sums;
+        Ok(Effort {
+            iterations: self.solver.iterations().unwrap_or(self.round),
+            epochs: self.effort_before.epochs + visited / worker.local.total_rows as f64,
+            bytes_per_worker: self.effort_before.bytes_per_worker + sent / worker.size() as f64,
         })
     }
 
@@ -369,6 +408,7 @@ impl<'a> Loop<'a> {
                 training_work: self.training_work,
                 scoring_seconds: Seconds(self.scoring_seconds),
                 confer_at: self.confer_at,
+                effort: self.effort,
             },
             workers,
         }))
@@ -385,6 +425,7 @@ impl<'a> Loop<'a> {
         Ok(Some(Run {
             stop,
             rounds: self.round,
+            effort: self.effort,
             seconds: worker.now(),
             wall_seconds: self.wall_seconds(),
             scoring_seconds: Seconds(self.scoring_seconds),
@@ -474,17 +515,12 @@ fn gather_duals(worker: &mut Worker, mine: Option<Vec<f64>>) -> Result<Option<Ve
 /// Every worker's vector on worker 0, in the order of ranks; empty elsewhere.
 fn gather(worker: &mut Worker, mine: Vec<f64>) -> Result<Vec<Vec<f64>>, Error> {
     if worker.rank() > 0 {
-        worker.send(0, &[mine.len() as f64])?;
-        worker.send(0, &mine)?;
+        worker.send_numbers(0, &mine)?;
         return Ok(Vec::new());
     }
     let mut all = vec![mine];
     for rank in 1..worker.size() {
-        let mut length = [0.0];
-        worker.receive(rank, &mut length)?;
-        let mut theirs = vec![0.0; length[0] as usize];
-        worker.receive(rank, &mut theirs)?;
-        all.push(theirs);
+        all.push(worker.receive_numbers(rank)?);
     }
     Ok(all)
 }

@@ -73,6 +73,9 @@ pub enum Error {
         /// What is missing.
         needs: &'static str,
     },
+    /// A method without rounds on an engine for rounds.
+    #[error("this engine has nothing that workers share without waiting")]
+    NothingShared,
     /// A cluster file that cannot be used.
     #[error("cluster file {file}: {message}")]
     Cluster {

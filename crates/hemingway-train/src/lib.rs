@@ -39,18 +39,18 @@ mod units;
 mod visit_order;
 mod worker;
 
-pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
+pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
 pub use algorithms::{
-    Cocoa, CocoaPlus, Entry, Family, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton, TakeOver,
-    algorithm, catalogue, entry,
+    AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd,
+    Newton, Passcode, TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
-pub use cost::{Phase, Share};
+pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
-    Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, Simulated, Stragglers, Threads,
-    calibrate, calibrate_among_others, engines,
+    Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, SharedMemory, Simulated,
+    Stragglers, Threads, calibrate, calibrate_among_others, engines, offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
@@ -64,7 +64,7 @@ pub use profile::DataProfile;
 pub use quality::Quality;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;
-pub use trace::{Point, Run};
-pub use transport::{SharedVector, Transport};
+pub use trace::{Effort, Point, Run};
+pub use transport::{Request, Transport};
 pub use units::{Seconds, Work};
 pub use worker::{Rng, Worker};

@@ -25,6 +25,7 @@ pub struct Local<'a> {
     meter: Meter,
     work: Work,
     total_work: Work,
+    visited: f64,
 }
 
 impl<'a> Local<'a> {
@@ -57,6 +58,7 @@ impl<'a> Local<'a> {
             meter: Meter::of(matrix, problem.loss),
             work: Work::default(),
             total_work: Work::default(),
+            visited: 0.0,
         }
     }
 
@@ -98,6 +100,7 @@ impl<'a> Local<'a> {
     /// Adds to the meter: `rows` rows were visited one after the other, with a loss in between.
     pub(crate) fn meter_visits(&mut self, rows: f64) {
         self.work += self.meter.visits(rows);
+        self.visited += rows;
     }
 
     /// Adds to the meter: the loss was evaluated `rows` times in vectorised loops.
@@ -105,9 +108,15 @@ impl<'a> Local<'a> {
         self.work += self.meter.losses(rows);
     }
 
-    /// Adds to the meter: `rows` rows were visited in a plain pass.
+    /// Adds to the meter: `rows` rows were visited in a plain pass, half of what a step on them would be.
     fn meter_rows(&mut self, rows: usize) {
         self.work += self.meter.rows(rows as f64);
+        self.visited += 0.5 * rows as f64;
+    }
+
+    /// Rows that were visited since this was last asked.
+    pub(crate) fn take_visited(&mut self) -> f64 {
+        std::mem::take(&mut self.visited)
     }
 
     pub(crate) fn take_work(&mut self) -> Work {
@@ -208,6 +217,16 @@ impl<'a> Local<'a> {
         self.meter(self.stored() as f64);
     }
 
+    /// into += 1 for every feature of every row.
+    pub fn count_features(&mut self, into: &mut [f64]) {
+        with_rows!(self.matrix, rows => for row in self.range.clone() {
+            for (feature, value) in rows.entries(row) {
+                into[feature] += f64::from(u8::from(value != 0.0));
+            }
+        });
+        self.meter(self.stored() as f64);
+    }
+
     /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ φ(p_i, y_i).
     pub fn loss_and_gradient(
         &mut self,
@@ -305,6 +324,21 @@ impl<'a> Local<'a> {
         }
         self.meter(2.0 * values as f64);
         self.meter_visits(rows.len() as f64);
+    }
+
+    /// The features that some of the rows have, in ascending order, and how many of them have each; the bias is one.
+    pub fn features_of(&self, some: &[u32]) -> (Vec<u32>, Vec<f64>) {
+        let mut found: Vec<u32> = with_rows!(self.matrix, rows => {
+            let of = |row: &u32| rows.entries(self.range.start + *row as usize).map(|(feature, _)| feature as u32);
+            some.iter().flat_map(of).collect()
+        });
+        if self.problem.bias {
+            found.extend(some.iter().map(|_| self.features() as u32));
+        }
+        found.sort_unstable();
+        let times = found.chunk_by(|a, b| a == b).map(|same| same.len() as f64).collect();
+        found.dedup();
+        (found, times)
     }
 
     /// Σ φ(p_i, y_i).

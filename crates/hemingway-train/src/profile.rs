@@ -115,7 +115,7 @@ impl DataProfile {
         let pass = meter.values(self.stored() / self.rows.max(1) as f64 * rows) + meter.rows(rows);
         // Each step takes the direction of every earlier one out of a dense vector: a product and a difference.
         let orthogonal = Meter::new(false, self.features, loss).values(((STEPS + 1) * self.features) as f64);
-        let step = Phase { work: 2.0 * pass + orthogonal, numbers: self.features, times: STEPS as f64 };
+        let step = Phase { times: STEPS as f64, ..Phase::once(2.0 * pass + orthogonal, self.features) };
         [Phase::once(pass, FIRST_SUMS), step]
     }
 }

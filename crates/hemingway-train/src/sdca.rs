@@ -14,7 +14,10 @@
 //! multipliers: within a round the bias has a quadratic penalty around a centre, and after it the centre moves.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
+use crate::engines::SharedMemory;
+use crate::engines::shared_memory::add_to;
 use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::penalty;
@@ -30,6 +33,8 @@ pub enum Aggregation {
     Averaging,
     /// Changes add up, and each worker expects the others to do as it does (CoCoA+: γ = 1, σ' = m).
     Adding,
+    /// Everyone changes the same weights (PASSCoDe).
+    InCommon,
 }
 
 /// Dual state of this worker's rows, and the weights that belong to all duals of all workers.
@@ -45,6 +50,15 @@ pub struct Sdca {
     recent: Recent,
     cornered: bool,
     gap_estimate: GapEstimate,
+    /// What the last visit to shared weights changes.
+    held: Option<Held>,
+}
+
+/// A change that is known and has not happened yet.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    row: usize,
+    alpha: f64,
 }
 
 /// All that a visit needs of a row, in one place.
@@ -74,8 +88,9 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        let visit_order =
-            VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
+        // What others do in memory that is shared is seen at once, as if they were this worker.
+        let seen_late = if aggregation == Aggregation::InCommon { 1 } else { worker.size() };
+        let visit_order = VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, seen_late));
         let cornered = worker.local.problem.loss.smoothness().is_none();
         let gap_estimate = GapEstimate::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
         let recent = Recent::new(&weights);
@@ -88,6 +103,7 @@ impl Sdca {
             recent,
             cornered,
             gap_estimate,
+            held: None,
         })
     }
 
@@ -118,7 +134,8 @@ impl Sdca {
         Ok(())
     }
 
-    fn finish_round(&mut self) {
+    /// A round has ended.
+    pub fn finish_round(&mut self) {
         if self.cornered {
             self.recent.add(&self.weights);
         } else {
@@ -139,7 +156,8 @@ impl Sdca {
         Before { weights: self.weights.clone(), duals: if averaging { self.duals() } else { Vec::new() } }
     }
 
-    fn sum_of_duals(&self) -> f64 {
+    /// Σ α, where there is a bias.
+    pub fn sum_of_duals(&self) -> f64 {
         match self.bias_penalty {
             Some(_) => self.coordinates.iter().map(|coordinate| coordinate.dual).sum(),
             None => 0.0,
@@ -207,12 +225,73 @@ impl Sdca {
         let bias_scale = self.bias_penalty.map(|penalty| sigma / (penalty * n));
         let first = rows_range.start;
         let share = self.recent.next_share();
+        let features = worker.local.features();
+        let Sdca { coordinates, weights, visit_order, .. } = self;
+        let (weights, bias) = weights.split_at_mut(features);
         with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
-            None => fastest(Stretch::<_, _, false> { rows, loss, first, scale, bias_scale: 0.0, share, range, sdca: self }),
-            Some(bias_scale) => {
-                fastest(Stretch::<_, _, true> { rows, loss, first, scale, bias_scale, share, range, sdca: self })
-            }
+            None => fastest(Stretch {
+                rows, loss, first, scale, bias_scale: 0.0, share, range, coordinates, visit_order,
+                weights: Own::<false> { weights, bias },
+            }),
+            Some(bias_scale) => fastest(Stretch {
+                rows, loss, first, scale, bias_scale, share, range, coordinates, visit_order,
+                weights: Own::<true> { weights, bias },
+            }),
         }))
+    }
+
+    /// Up to so many visits, on weights that other workers change meanwhile. What the last visit changes is held back until
+    /// [`release`](Sdca::release). Returns how many visits there were.
+    pub fn visit_shared(&mut self, worker: &mut Worker, memory: &SharedMemory, steps: usize) -> u64 {
+        let mut rng = worker.rng(self.visit_order.passes);
+        self.visit_order.begin_pass_if_due(&mut rng);
+        let position = self.visit_order.position;
+        let range = position..(position + steps).min(self.visit_order.order.len());
+        let (matrix, rows_range) = worker.local.matrix();
+        let scale = 1.0 / (worker.local.problem.lambda * worker.local.total_rows as f64);
+        let bias_scale = self.bias_penalty.map(|penalty| 1.0 / (penalty * worker.local.total_rows as f64));
+        let (first, share) = (rows_range.start, self.recent.next_share());
+        let Sdca { coordinates, visit_order, .. } = self;
+        let (weights, rest) = memory.cells().split_at(worker.local.features());
+        let visited = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => fastest(Stretch {
+            rows, loss, first, scale, bias_scale: bias_scale.unwrap_or(0.0), share, range, coordinates, visit_order,
+            weights: InCommon { weights, bias: rest.first().filter(|_| bias_scale.is_some()) },
+        })));
+        self.held = visited.held;
+        worker.local.meter(visited.values);
+        worker.local.meter_visits(visited.visits);
+        visited.visits as u64
+    }
+
+    /// Lets happen what the last visit found out.
+    pub fn release(&mut self, worker: &Worker, memory: &SharedMemory) {
+        let Some(Held { row, alpha }) = self.held.take() else { return };
+        let coordinate = &mut self.coordinates[row];
+        let change = alpha - coordinate.dual;
+        coordinate.dual = alpha;
+        let (matrix, range) = worker.local.matrix();
+        let n = worker.local.total_rows as f64;
+        let scale = change / (worker.local.problem.lambda * n);
+        let (weights, rest) = memory.cells().split_at(worker.local.features());
+        with_rows!(matrix, rows => rows.add_shared::<false>(range.start + row, scale, weights));
+        if let Some((penalty, bias)) = self.bias_penalty.zip(rest.first()) {
+            add_to(bias, change / (penalty * n));
+        }
+    }
+
+    /// How much the bias moves for so large a sum of duals, where there is a bias.
+    pub fn step_of_centre(&self, worker: &Worker, sum_of_duals: f64) -> Option<f64> {
+        self.bias_penalty.map(|penalty| sum_of_duals / (penalty * worker.local.total_rows as f64))
+    }
+
+    /// Takes over the weights that workers share, at the end of a round.
+    pub fn take_over(&mut self, memory: &SharedMemory) {
+        memory.read(&mut self.weights);
+    }
+
+    /// Replaces the average of recent weights.
+    pub fn average(&mut self) -> &mut Vec<f64> {
+        &mut self.recent.average
     }
 
     /// w(α).
@@ -281,6 +360,7 @@ struct VisitSums {
     visits: f64,
     /// Stored values read.
     values: f64,
+    held: Option<Held>,
 }
 
 impl VisitSums {
@@ -298,14 +378,14 @@ impl Aggregation {
     fn gamma(self, workers: usize) -> f64 {
         match self {
             Aggregation::Averaging => 1.0 / workers as f64,
-            Aggregation::Adding => 1.0,
+            Aggregation::Adding | Aggregation::InCommon => 1.0,
         }
     }
 
     /// σ'.
     fn sigma(self, workers: usize) -> f64 {
         match self {
-            Aggregation::Averaging => 1.0,
+            Aggregation::Averaging | Aggregation::InCommon => 1.0,
             Aggregation::Adding => workers as f64,
         }
     }
@@ -320,8 +400,66 @@ fn bias_penalty(worker: &mut Worker) -> Result<f64, Error> {
     Ok(worker.local.problem.lambda / mean.max(1e-12))
 }
 
+/// Weights that visits read and change.
+trait Weights {
+    /// Whether others change them too.
+    const SHARED: bool;
+    /// The prediction for a row.
+    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64;
+    /// Moves along a row.
+    fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64);
+}
+
+/// Weights of this worker alone.
+struct Own<'a, const BIAS: bool> {
+    weights: &'a mut [f64],
+    bias: &'a mut [f64],
+}
+
+impl<const BIAS: bool> Weights for Own<'_, BIAS> {
+    const SHARED: bool = false;
+
+    #[inline(always)]
+    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64 {
+        rows.dot::<FMA>(row, self.weights) + if BIAS { self.bias[0] } else { 0.0 }
+    }
+
+    #[inline(always)]
+    fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64) {
+        rows.add::<FMA>(row, along, self.weights);
+        if BIAS {
+            self.bias[0] += bias_change;
+        }
+    }
+}
+
+/// Weights of all workers.
+struct InCommon<'a> {
+    weights: &'a [AtomicU64],
+    bias: Option<&'a AtomicU64>,
+}
+
+impl Weights for InCommon<'_> {
+    const SHARED: bool = true;
+
+    #[inline(always)]
+    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64 {
+        let bias =
+            self.bias.map_or(0.0, |bias| f64::from_bits(bias.load(std::sync::atomic::Ordering::Relaxed)));
+        rows.dot_shared(row, self.weights) + bias
+    }
+
+    #[inline(always)]
+    fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64) {
+        rows.add_shared::<false>(row, along, self.weights);
+        if let Some(bias) = self.bias {
+            add_to(bias, bias_change);
+        }
+    }
+}
+
 /// Visits to a stretch of the order.
-struct Stretch<'a, R, S, const BIAS: bool> {
+struct Stretch<'a, R, S, W> {
     rows: R,
     loss: S,
     /// Where this worker's rows begin in the matrix.
@@ -333,7 +471,9 @@ struct Stretch<'a, R, S, const BIAS: bool> {
     /// How much of the average this round is.
     share: f64,
     range: Range<usize>,
-    sdca: &'a mut Sdca,
+    weights: W,
+    coordinates: &'a mut [Coordinate],
+    visit_order: &'a mut VisitOrder,
 }
 
 /// A step along a curvature beyond this is too short for 64-bit numbers, and products with it would not be finite.
@@ -342,17 +482,26 @@ const MOST_CURVATURE: f64 = 1e300;
 /// How many visits ahead a row is asked for.
 const LOOK_AHEAD: usize = 3;
 
-impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
+impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
     type Output = VisitSums;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> VisitSums {
-        let Stretch { rows, loss, first, scale, bias_scale, share, range, sdca } = self;
-        let Sdca { coordinates, weights, visit_order, .. } = sdca;
+        let Stretch {
+            rows,
+            loss,
+            first,
+            scale,
+            bias_scale,
+            share,
+            range,
+            mut weights,
+            coordinates,
+            visit_order,
+        } = self;
         let VisitOrder { order, position, kept, calm, dull, violation, visits, newly_settled, .. } =
             visit_order;
-        let features = weights.len() - usize::from(BIAS);
-        let (weights, bias) = weights.split_at_mut(features);
+        let end = range.end;
         let mut visited = VisitSums::default();
         let mut tally = Tally::default();
         let mut averages = 0.0;
@@ -371,7 +520,7 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
-            let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
+            let prediction = weights.prediction::<FMA, R>(rows, first + row);
             let visit = loss.visit(old, prediction, target, coordinate.curvature, &mut tally);
             if S::CORNERED {
                 let moved =
@@ -393,16 +542,17 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
             order[*kept] = row as u32;
             *kept += 1;
             if visit.alpha != old {
+                visited.values += length;
+                if W::SHARED && at + 1 == end {
+                    visited.held = Some(Held { row, alpha: visit.alpha });
+                    continue;
+                }
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
                 if S::CORNERED {
                     visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
                 }
-                rows.add::<FMA>(first + row, scale * change, weights);
-                if BIAS {
-                    bias[0] += bias_scale * change;
-                }
-                visited.values += length;
+                weights.add::<FMA, R>(rows, first + row, scale * change, bias_scale * change);
             }
         }
         *position += visited.visits as usize;

@@ -9,6 +9,9 @@ use crate::{Model, Seconds, Stop};
 pub struct Point {
     /// Rounds finished.
     pub round: u64,
+    /// What training has taken until then.
+    #[serde(flatten, default)]
+    pub effort: Effort,
     /// Training clock: scoring does not count, virtual on the simulated engine.
     pub seconds: Seconds,
     /// Time the user has waited since the run began, scoring included.
@@ -26,6 +29,18 @@ pub struct Point {
     pub certified_error: f64,
 }
 
+/// What training has taken, on the axes on which methods are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Effort {
+    /// Iterations as the method's authors count them: rounds, or the steps that changed what workers share.
+    pub iterations: u64,
+    /// Visits to rows by all workers, over the rows there are. Predictions alone count half.
+    pub epochs: f64,
+    /// Bytes that a worker has sent, on average.
+    pub bytes_per_worker: f64,
+}
+
 /// A finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -33,6 +48,9 @@ pub struct Run {
     pub stop: Stop,
     /// Rounds finished.
     pub rounds: u64,
+    /// What training has taken.
+    #[serde(flatten, default)]
+    pub effort: Effort,
     /// Training clock.
     pub seconds: Seconds,
     /// What the user waited, from loaded data to finished model.

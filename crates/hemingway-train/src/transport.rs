@@ -1,6 +1,8 @@
 //! What an engine gives one worker.
 
-use crate::{Error, Seconds, Work};
+use std::sync::Arc;
+
+use crate::{Error, Seconds, SharedMemory, Work};
 
 /// One worker's connection to the others and to its clock. Object-safe, so that algorithms never know which
 /// engine they run on.
@@ -20,20 +22,70 @@ pub trait Transport {
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error>;
     /// Replaces every worker's buffer by that of `root`.
     fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error>;
-    /// Sends a message that [`receive`](Transport::receive) on the other side takes in order.
-    fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error>;
-    /// Waits for the next message of a worker; its length has to match.
-    fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error>;
-    /// A vector all workers share without waiting, where the engine has one.
-    fn shared(&mut self) -> Option<&mut dyn SharedVector> {
-        None
+    /// Sends a message that [`receive`](Transport::receive) on the other side takes in order. The network is charged for its
+    /// bytes.
+    fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error>;
+    /// Waits for the next message of a worker.
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error>;
+
+    /// Memory that all workers read and write without waiting, with these values at first. Everyone calls this, with the
+    /// same values.
+    fn share(&mut self, _values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        Err(Error::NothingShared)
+    }
+
+    /// Waits until nobody is behind in time, where time is virtual, and says how many steps on the shared memory may follow
+    /// before the next turn. Nothing once all workers together have made `until` steps.
+    fn turn(&mut self, _until: u64) -> Result<Option<usize>, Error> {
+        Err(Error::NothingShared)
+    }
+
+    /// Tells that so many steps were made during one's turn.
+    fn made(&mut self, _steps: u64) {}
+
+    /// Steps that all workers have made on what they share.
+    fn steps(&self) -> u64 {
+        0
+    }
+
+    /// Puts these values on the servers. Everyone calls this, with the same values.
+    fn serve(&mut self, _values: &[f64]) -> Result<(), Error> {
+        Err(Error::NothingShared)
+    }
+
+    /// Copies what the servers have now. One worker calls this while no other asks them.
+    fn look(&mut self, _values: &mut [f64]) -> Result<(), Error> {
+        Err(Error::NothingShared)
+    }
+
+    /// Adds to the vector on the servers what a request says, and reads from it, without waiting for other workers. Nothing
+    /// happens, and the answer is `false`, once all workers together have made `until` steps.
+    fn exchange(&mut self, _request: &Request, _until: u64, _answer: &mut Vec<f64>) -> Result<bool, Error> {
+        Err(Error::NothingShared)
     }
 }
 
-/// A vector in reach of every worker: lock-free memory on threads, a server elsewhere.
-pub trait SharedVector {
-    /// Copies the present state.
-    fn pull(&mut self, into: &mut [f64]);
-    /// Adds `scale` times the values at these coordinates.
-    fn push(&mut self, indices: &[u32], values: &[f32], scale: f64);
+/// What a worker asks of the servers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    /// Where to add, in ascending order,
+    pub add_at: Vec<u32>,
+    /// and what.
+    pub add: Vec<f64>,
+    /// How many steps that is.
+    pub steps: u64,
+    /// The coordinates to read afterwards, in ascending order.
+    pub read_at: Vec<u32>,
+}
+
+impl Request {
+    /// Bytes that the request takes: eight for each number that is added, four for each place.
+    pub fn bytes(&self) -> usize {
+        8 * self.add.len() + 4 * (self.add_at.len() + self.read_at.len())
+    }
+
+    /// Bytes of the answer.
+    pub fn answer_bytes(&self) -> usize {
+        8 * self.read_at.len()
+    }
 }

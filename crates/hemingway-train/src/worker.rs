@@ -1,9 +1,11 @@
 //! One worker's world: its rows, its randomness and its way to the others.
 
+use std::sync::Arc;
+
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Error, Local, Seconds, Transport};
+use crate::{Error, Local, Request, Seconds, SharedMemory, Transport};
 
 /// The generator of every random choice in training.
 pub type Rng = Xoshiro256PlusPlus;
@@ -15,12 +17,16 @@ pub struct Worker<'a> {
     pub local: Local<'a>,
     seed: u64,
     transport: &'a mut dyn Transport,
+    /// Whether the training clock runs.
+    running: bool,
+    /// Bytes that this worker has put on the network while it ran.
+    sent: f64,
 }
 
 impl<'a> Worker<'a> {
     /// Puts a worker together; engines do this.
     pub fn new(local: Local<'a>, seed: u64, transport: &'a mut dyn Transport) -> Worker<'a> {
-        Worker { local, seed, transport }
+        Worker { local, seed, transport, running: true, sent: 0.0 }
     }
 
     /// This worker's number, from 0.
@@ -47,6 +53,7 @@ impl<'a> Worker<'a> {
     /// Stops or restarts the training clock.
     pub fn clock(&mut self, running: bool) {
         self.settle();
+        self.running = running;
         self.transport.clock(running);
     }
 
@@ -56,6 +63,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         self.settle();
+        self.count(size_of_val(buffer));
         self.transport.sum(buffer)
     }
 
@@ -72,19 +80,96 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         self.settle();
+        if root == self.rank() {
+            self.count(size_of_val(buffer));
+        }
         self.transport.broadcast(root, buffer)
     }
 
-    /// Sends to a neighbour.
-    pub fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error> {
+    /// Sends to another worker; the network is charged for so many bytes.
+    pub fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
         self.settle();
+        self.count(message.len());
         self.transport.send(to, message)
     }
 
-    /// Receives from a neighbour.
-    pub fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
+    /// Waits for the next message of another worker.
+    pub fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
         self.settle();
-        self.transport.receive(from, message)
+        self.transport.receive(from)
+    }
+
+    /// Sends numbers as they are.
+    pub fn send_numbers(&mut self, to: usize, numbers: &[f64]) -> Result<(), Error> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        self.send(to, &bytes)
+    }
+
+    /// Receives numbers as they are.
+    pub fn receive_numbers(&mut self, from: usize) -> Result<Vec<f64>, Error> {
+        let bytes = self.receive(from)?;
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        assert!(rest.is_empty(), "both sides agree on what a message is");
+        Ok(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
+    }
+
+    /// Memory that all workers read and write without waiting, with these values at first. Everyone calls this, with the
+    /// same values.
+    pub fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        self.transport.share(values)
+    }
+
+    /// How many steps on the shared memory may follow now, before the next turn; nothing once all workers together have
+    /// made `until` steps. Where time is virtual, this waits until no other worker is behind.
+    ///
+    /// What the last step of a turn changes belongs to the next turn: computing it takes until then.
+    pub fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
+        self.settle();
+        self.transport.turn(until)
+    }
+
+    /// Tells that so many steps were made during this turn.
+    pub fn made(&mut self, steps: u64) {
+        self.transport.made(steps);
+    }
+
+    /// Steps that all workers have made on what they share.
+    pub fn steps(&self) -> u64 {
+        self.transport.steps()
+    }
+
+    /// Puts these values on the servers. Everyone calls this, with the same values.
+    pub fn serve(&mut self, values: &[f64]) -> Result<(), Error> {
+        self.settle();
+        self.transport.serve(values)
+    }
+
+    /// Copies what the servers have now. One worker calls this while no other asks them.
+    pub fn look(&mut self, values: &mut [f64]) -> Result<(), Error> {
+        self.transport.look(values)
+    }
+
+    /// Adds to the vector on the servers what a request says, and reads from it, without waiting for other workers. Nothing
+    /// happens, and the answer is `false`, once all workers together have made `until` steps.
+    pub fn exchange(&mut self, request: &Request, until: u64, answer: &mut Vec<f64>) -> Result<bool, Error> {
+        self.settle();
+        let happened = self.transport.exchange(request, until, answer)?;
+        if happened {
+            self.count(request.bytes());
+        }
+        Ok(happened)
+    }
+
+    /// Bytes that this worker has sent on the training clock since this was last asked.
+    pub(crate) fn take_sent(&mut self) -> f64 {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Bytes go on the network.
+    fn count(&mut self, bytes: usize) {
+        if self.running {
+            self.sent += bytes as f64;
+        }
     }
 
     fn settle(&mut self) {

@@ -253,11 +253,9 @@ impl Solver for DrillSolver {
                 let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
                 self.held[1] += rank as f64;
                 // Two messages, so that their order is tested too.
-                worker.send(next, &self.held[..1])?;
-                worker.send(next, &self.held[1..])?;
-                let (whose, sum) = self.held.split_at_mut(1);
-                worker.receive(previous, whose)?;
-                worker.receive(previous, sum)?;
+                worker.send_numbers(next, &self.held[..1])?;
+                worker.send_numbers(next, &self.held[1..])?;
+                self.held = [worker.receive_numbers(previous)?[0], worker.receive_numbers(previous)?[0]];
                 let whose = (rank + size - self.round % size) % size;
                 assert_eq!(self.held[0], whose as f64, "worker {rank} in round {}", self.round);
             }
@@ -307,7 +305,7 @@ fn neighbours_exchange_messages_around_a_ring() {
         if !threads {
             // Each round costs the transfer of a message and a sum, on the clock; work is negligible.
             let network = Network::default();
-            let round = network.message_seconds(1) + network.sum_seconds(workers, 1);
+            let round = network.message_seconds(8) + network.sum_seconds(workers, 1);
             let expected = rounds as f64 * round;
             assert!((run.seconds.0 / expected - 1.0).abs() < 0.01, "{} s, not {expected}", run.seconds.0);
         }

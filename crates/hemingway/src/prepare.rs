@@ -9,7 +9,7 @@ use hemingway_data::{
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
-use hemingway_train::{Algorithm, Checkpoint, Engine, Needs, Problem, Simulated, Threads, data_bytes};
+use hemingway_train::{Algorithm, Checkpoint, Engine, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
 use crate::inputs::profile_of;
@@ -352,7 +352,7 @@ fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
     }
 }
 
-/// Whether the engine can do what the algorithm needs. None has a shared vector yet.
+/// Whether the engine can do what the algorithm needs.
 fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> {
     if choice.workers == 0 {
         return Err(hemingway_train::Error::NoWorkers(0).into());
@@ -360,15 +360,16 @@ fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> 
     if let Some(cluster) = &choice.cluster {
         cluster.check_size(choice.workers)?;
     }
-    match algorithm.needs() {
-        Needs::Collectives | Needs::Neighbours => Ok(()),
-        Needs::SharedVector => Err(hemingway_train::Error::Unsupported {
+    let needs = algorithm.needs();
+    if !hemingway_train::offers(&choice.engine, needs) {
+        return Err(hemingway_train::Error::Unsupported {
             engine: choice.engine.clone(),
             algorithm: algorithm.name(),
-            needs: "shared vector",
+            needs: needs.name(),
         }
-        .into()),
+        .into());
     }
+    Ok(())
 }
 
 fn check_workers(workers: usize, data: &Dataset) -> Result<(), Error> {

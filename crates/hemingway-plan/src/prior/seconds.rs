@@ -3,7 +3,7 @@
 //! A round is a few phases of local work, each ended by a sum over all workers: the slowest worker and the cost of the
 //! sum make up its time.
 
-use hemingway_train::{Cluster, Phase};
+use hemingway_train::{Cluster, Exchange, Phase};
 
 /// Seconds that these phases of an algorithm are expected to take on so many workers.
 pub(crate) fn seconds(phases: &[Phase], algorithm: &str, workers: usize, cluster: &Cluster) -> f64 {
@@ -24,18 +24,42 @@ pub(crate) fn variation(phases: &[Phase], algorithm: &str, workers: usize, clust
 fn once(phase: &Phase, algorithm: &str, workers: usize, cluster: &Cluster) -> (f64, f64) {
     let pace = cluster.algorithms.get(algorithm).copied().unwrap_or(1.0);
     let noise = cluster.stragglers.noise * workers as f64 / (workers as f64 + 1.0);
-    let pace = pace * waiting(cluster, workers) * (1.0 + noise);
-    let computing = pace * cluster.seconds(cluster.slowest(workers), phase.work);
-    let computing = computing + cluster.jitter.longest_delay(computing, workers);
-    let network = &cluster.network;
-    let (sum, in_a_row) = match workers {
-        1 => (0.0, 0.0),
-        _ => (
-            network.sum_seconds(workers, phase.numbers),
-            network.sum_seconds_in_a_row(workers, phase.numbers),
-        ),
+    let computing = |rank: usize| {
+        let seconds = pace * (1.0 + noise) * cluster.seconds(rank, phase.work);
+        seconds + cluster.jitter.longest_delay(seconds, workers)
     };
-    ((computing + sum).max(in_a_row), computing)
+    let network = &cluster.network;
+    let slowest = waiting(cluster, workers) * computing(cluster.slowest(workers));
+    match phase.exchange {
+        Exchange::Sum(_) | Exchange::Neighbours { .. } if workers == 1 => (slowest, slowest),
+        Exchange::Sum(numbers) => {
+            let in_a_row = network.sum_seconds_in_a_row(workers, numbers);
+            ((slowest + network.sum_seconds(workers, numbers)).max(in_a_row), slowest)
+        }
+        Exchange::Neighbours { messages, bytes } => {
+            (slowest + network.latency + messages * bytes / network.bandwidth, slowest)
+        }
+        // Nobody waits for the slowest: what counts is how much all do together.
+        Exchange::Nothing => {
+            let together = together(cluster, workers, computing);
+            (together, together)
+        }
+        Exchange::Servers { asked, answered, servers } => {
+            let own = |rank: usize| {
+                computing(rank) + 2.0 * network.latency + (asked + answered) / network.bandwidth
+            };
+            let busy = workers as f64 * asked.max(answered) / (servers * network.bandwidth);
+            (together(cluster, workers, own).max(busy), together(cluster, workers, computing))
+        }
+    }
+}
+
+/// Seconds in which all workers together do as much as each would do by itself in `seconds` of its own, when one in so
+/// many straggles.
+fn together(cluster: &Cluster, workers: usize, seconds: impl Fn(usize) -> f64) -> f64 {
+    let rate: f64 = (0..workers).map(|rank| 1.0 / seconds(rank).max(f64::MIN_POSITIVE)).sum();
+    let straggling = 1.0 + cluster.stragglers.probability * (slowdown(cluster) - 1.0);
+    straggling * workers as f64 / rate
 }
 
 /// How many times longer the slowest of all workers is expected to take than one that nothing disturbs.

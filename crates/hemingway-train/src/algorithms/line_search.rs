@@ -116,7 +116,7 @@ impl LineSearch {
 /// the new gradient.
 pub(super) fn round(share: &Share) -> [Phase; 2] {
     let along = share.losses() + (1.0 / TRIES) * share.half_pass();
-    let tries = Phase { work: along, numbers: 2, times: TRIES };
+    let tries = Phase { times: TRIES, ..Phase::once(along, 2) };
     [tries, Phase::once(share.half_pass(), share.dimension + 1)]
 }
 

@@ -18,22 +18,34 @@ impl LocalDual {
         aggregation: Aggregation,
         local_steps: Option<usize>,
     ) -> Result<LocalDual, Error> {
-        let (rows, first) = (worker.local.rows(), worker.local.first_row);
-        let duals = match &from.duals {
-            Some(duals) => duals[first..first + rows].to_vec(),
-            None => vec![0.0; rows],
-        };
-        let weights = match (&from.duals, saved) {
-            (None, _) => vec![0.0; worker.local.dimension()],
-            (Some(_), Some(_)) => from.weights.clone(),
-            (Some(_), None) => weights_of(worker, &duals)?,
-        };
-        let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
-        if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
-            sdca.restore(saved)?;
-        }
+        let sdca = start(worker, from, saved, aggregation)?;
+        let rows = worker.local.rows();
         Ok(LocalDual { sdca, local_steps: local_steps.unwrap_or(rows) })
     }
+}
+
+/// Coordinate ascent from a model, from zero, or from a checkpoint.
+pub(super) fn start(
+    worker: &mut Worker,
+    from: &Model,
+    saved: Option<&[f64]>,
+    aggregation: Aggregation,
+) -> Result<Sdca, Error> {
+    let (rows, first) = (worker.local.rows(), worker.local.first_row);
+    let duals = match &from.duals {
+        Some(duals) => duals[first..first + rows].to_vec(),
+        None => vec![0.0; rows],
+    };
+    let weights = match (&from.duals, saved) {
+        (None, _) => vec![0.0; worker.local.dimension()],
+        (Some(_), Some(_)) => from.weights.clone(),
+        (Some(_), None) => weights_of(worker, &duals)?,
+    };
+    let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
+    if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
+        sdca.restore(saved)?;
+    }
+    Ok(sdca)
 }
 
 /// Where there is a bias, a penalty for it.

@@ -1,11 +1,13 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod async_sgd;
 mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
 mod drift;
 mod gradient_descent;
+mod hogwild;
 mod interior_point;
 mod lbfgs;
 mod line_search;
@@ -13,6 +15,7 @@ mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
 mod newton;
+mod passcode;
 mod passes;
 mod sgd;
 mod step_size;
@@ -21,13 +24,16 @@ mod vain;
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
 
+pub use async_sgd::AsyncSgd;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
 pub use gradient_descent::GradientDescent;
+pub use hogwild::Hogwild;
 pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
+pub use passcode::Passcode;
 use passes::Passes;
 
 /// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
@@ -114,13 +120,16 @@ fn suits_all(_: usize) -> Option<String> {
 
 /// Every algorithm there is.
 static CATALOGUE: &[&Entry] = &[
+    &async_sgd::ENTRY,
     &cocoa::ENTRY,
     &cocoa_plus::ENTRY,
     &gradient_descent::ENTRY,
+    &hogwild::ENTRY,
     &lbfgs::ENTRY,
     &local_sgd::ENTRY,
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
+    &passcode::ENTRY,
 ];
 
 /// Every algorithm, by name.
@@ -154,6 +163,7 @@ fn check(parameters: &Parameters) -> Result<(), Error> {
         ("--local-steps", parameters.local_steps),
         ("--batch", parameters.batch),
         ("--memory", parameters.memory),
+        ("--servers", parameters.servers),
     ];
     for (parameter, value) in counts {
         if value == Some(0) {

@@ -248,9 +248,14 @@ impl Cluster {
 }
 
 impl Network {
-    /// One message of so many numbers.
-    pub fn message_seconds(&self, numbers: usize) -> f64 {
-        self.latency + (8 * numbers) as f64 / self.bandwidth
+    /// One message of so many bytes.
+    pub fn message_seconds(&self, bytes: usize) -> f64 {
+        self.latency + self.transfer_seconds(bytes)
+    }
+
+    /// How long so many bytes keep a link busy.
+    pub fn transfer_seconds(&self, bytes: usize) -> f64 {
+        bytes as f64 / self.bandwidth
     }
 
     /// A sum that everyone gets.
@@ -271,7 +276,7 @@ impl Network {
 
     /// One worker's numbers to everyone.
     pub fn broadcast_seconds(&self, workers: usize, numbers: usize) -> f64 {
-        (workers as f64).log2().ceil() * self.message_seconds(numbers)
+        (workers as f64).log2().ceil() * self.message_seconds(8 * numbers)
     }
 }
 
@@ -614,7 +619,7 @@ mod tests {
         // 1 s of latency, and 8 bytes a second: a number takes a second.
         let network = |collective| Network { latency: 1.0, bandwidth: 8.0, collective, measured: None };
         let (tree, ring) = (network(Collective::Tree), network(Collective::Ring));
-        assert_eq!(tree.message_seconds(12), 13.0);
+        assert_eq!(tree.message_seconds(8 * 12), 13.0);
         // Up and down: 2⌈log₂ m⌉ messages with everything in them.
         let sums = [1, 2, 3, 4, 5, 8, 9].map(|workers| tree.sum_seconds(workers, 12));
         assert_eq!(sums, [0.0, 26.0, 52.0, 52.0, 78.0, 78.0, 104.0]);

@@ -23,7 +23,7 @@ pub struct Meeting {
 
 #[derive(Default)]
 struct Mailbox {
-    messages: Mutex<VecDeque<(usize, f64, Vec<f64>)>>,
+    messages: Mutex<VecDeque<(usize, f64, Vec<u8>)>>,
     arrived: Condvar,
 }
 
@@ -82,22 +82,30 @@ impl Meeting {
         self.gate.pass()
     }
 
+    /// Returns once all workers are here.
+    pub fn wait_for_all(&self) -> Result<(), Error> {
+        self.gate.pass()
+    }
+
+    /// Whether it was broken up.
+    pub fn is_over(&self) -> bool {
+        self.gate.broken()
+    }
+
     /// Leaves a message for another worker.
-    pub fn send(&self, from: usize, to: usize, stamp: f64, message: &[f64]) {
+    pub fn send(&self, from: usize, to: usize, stamp: f64, message: &[u8]) {
         lock(&self.mail[to].messages).push_back((from, stamp, message.to_vec()));
         self.mail[to].arrived.notify_all();
     }
 
-    /// Waits for the next message from a worker; returns its stamp.
-    pub fn receive(&self, rank: usize, from: usize, message: &mut [f64]) -> Result<f64, Error> {
+    /// Waits for the next message from a worker; returns it with its stamp.
+    pub fn receive(&self, rank: usize, from: usize) -> Result<(f64, Vec<u8>), Error> {
         let mailbox = &self.mail[rank];
         let mut messages = lock(&mailbox.messages);
         loop {
             if let Some(at) = messages.iter().position(|(sender, ..)| *sender == from) {
-                let (_, stamp, content) = messages.remove(at).expect("found just now");
-                assert_eq!(content.len(), message.len(), "both sides agree on the length of a message");
-                message.copy_from_slice(&content);
-                return Ok(stamp);
+                let (_, stamp, message) = messages.remove(at).expect("found just now");
+                return Ok((stamp, message));
             }
             if self.gate.broken() {
                 return Err(Error::WorkerLost);
@@ -248,12 +256,14 @@ mod tests {
         for size in [2, 3, 4] {
             let found = meet(size, false, |meeting, rank| {
                 let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
-                let mut held = [rank as f64];
+                let mut held = vec![rank as u8];
                 let mut seen = Vec::new();
                 for step in 0..2 * size {
                     meeting.send(rank, next, step as f64, &held);
-                    assert_eq!(meeting.receive(rank, previous, &mut held).unwrap(), step as f64);
-                    seen.push(held[0] as usize);
+                    let (stamp, message) = meeting.receive(rank, previous).unwrap();
+                    assert_eq!(stamp, step as f64);
+                    held = message;
+                    seen.push(usize::from(held[0]));
                 }
                 seen
             });
@@ -268,13 +278,12 @@ mod tests {
     #[test]
     fn messages_wait_until_their_sender_is_asked_for() {
         let meeting = Meeting::new(3, false);
-        meeting.send(1, 0, 1.0, &[10.0]);
-        meeting.send(2, 0, 2.0, &[20.0, 21.0]);
-        meeting.send(1, 0, 3.0, &[11.0]);
-        let (mut one, mut two) = ([0.0], [0.0; 2]);
-        assert_eq!((meeting.receive(0, 2, &mut two).unwrap(), two), (2.0, [20.0, 21.0]));
-        assert_eq!((meeting.receive(0, 1, &mut one).unwrap(), one), (1.0, [10.0]));
-        assert_eq!((meeting.receive(0, 1, &mut one).unwrap(), one), (3.0, [11.0]));
+        meeting.send(1, 0, 1.0, &[10]);
+        meeting.send(2, 0, 2.0, &[20, 21]);
+        meeting.send(1, 0, 3.0, &[11]);
+        assert_eq!(meeting.receive(0, 2).unwrap(), (2.0, vec![20, 21]));
+        assert_eq!(meeting.receive(0, 1).unwrap(), (1.0, vec![10]));
+        assert_eq!(meeting.receive(0, 1).unwrap(), (3.0, vec![11]));
     }
 
     /// Workers 0 and 1 wait for a third that never comes; breaking up sends them home.
@@ -296,7 +305,7 @@ mod tests {
     fn breaking_up_ends_every_wait() {
         check_break_up(|meeting, rank| meeting.sum(rank, 0.0, &mut [1.0]));
         check_break_up(|meeting, rank| meeting.broadcast(rank, 2, 0.0, &mut [1.0]));
-        check_break_up(|meeting, rank| meeting.receive(rank, 2, &mut [1.0]));
+        check_break_up(|meeting, rank| meeting.receive(rank, 2).map(|(stamp, _)| stamp));
     }
 
     #[test]
@@ -305,6 +314,6 @@ mod tests {
         meeting.break_up();
         assert!(matches!(meeting.sum(0, 0.0, &mut [1.0]), Err(Error::WorkerLost)));
         assert!(matches!(meeting.broadcast(1, 0, 0.0, &mut [1.0]), Err(Error::WorkerLost)));
-        assert!(matches!(meeting.receive(0, 1, &mut [1.0]), Err(Error::WorkerLost)));
+        assert!(matches!(meeting.receive(0, 1), Err(Error::WorkerLost)));
     }
 }

@@ -1,29 +1,44 @@
 //! The engines inside one process, and what they share: starting one worker per thread.
 
 mod cluster;
+mod commons;
 mod measured;
 mod meeting;
+pub(crate) mod shared_memory;
 mod simulated;
 mod threads;
+mod turns;
 
 use std::time::Instant;
 
 use hemingway_data::{Dataset, shard};
 
 use crate::drive::drive;
-use crate::{Error, Event, Job, Local, Run, Transport, Worker};
+use crate::{Engine, Error, Event, Job, Local, Needs, Run, Transport, Worker};
 
 pub use cluster::{
     Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
 };
+use commons::Commons;
 pub use measured::MeasuredSums;
 pub use meeting::Meeting;
+pub use shared_memory::SharedMemory;
 pub use simulated::Simulated;
 pub use threads::Threads;
+use turns::Turns;
 
 /// The names of all engines.
 pub fn engines() -> &'static [&'static str] {
     &["threads", "simulated", "mpi"]
+}
+
+/// Whether the engine of this name can run an algorithm that needs this.
+pub fn offers(engine: &str, needs: Needs) -> bool {
+    match engine {
+        "threads" => Threads.offers(needs),
+        "mpi" => !matches!(needs, Needs::SharedMemory),
+        _ => true,
+    }
 }
 
 /// Runs a job with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker
@@ -31,14 +46,14 @@ pub fn engines() -> &'static [&'static str] {
 fn run_workers<T: Transport>(
     data: &Dataset,
     job: &Job,
-    meeting: &Meeting,
+    (meeting, commons): (&Meeting, &Commons),
     observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     transport: impl Fn(usize) -> T + Sync,
 ) -> Result<Run, Error> {
     let begun = Instant::now();
     let transport = &transport;
     let work = move |rank: usize, observe: &mut dyn FnMut(Event) -> Result<(), Error>| {
-        let breaker = BreakUp(meeting);
+        let breaker = BreakUp(meeting, commons);
         let mut transport = transport(rank);
         let rows = shard(data.matrix.rows(), job.workers, rank);
         let mut worker = Worker::new(Local::new(data, rows, job.problem), job.seed, &mut transport);
@@ -53,7 +68,7 @@ fn run_workers<T: Transport>(
             match builder.spawn_scoped(scope, move || work(rank, &mut |_| Ok(()))) {
                 Ok(handle) => others.push(handle),
                 Err(error) => {
-                    meeting.break_up();
+                    drop(BreakUp(meeting, commons));
                     return Err(Error::Spawn { rank, error });
                 }
             }
@@ -78,11 +93,12 @@ fn run_workers<T: Transport>(
 pub(crate) const STACK_BYTES: usize = 1 << 20;
 
 /// Breaks the meeting up when its worker leaves early, by error or by panic.
-struct BreakUp<'a>(&'a Meeting);
+struct BreakUp<'a>(&'a Meeting, &'a Commons);
 
 impl Drop for BreakUp<'_> {
     fn drop(&mut self) {
         self.0.break_up();
+        self.1.turns.break_up();
     }
 }
 

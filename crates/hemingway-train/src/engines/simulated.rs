@@ -4,12 +4,14 @@
 //! by its metered work over its machine's speed, a message arrives after latency and transfer, and a collective
 //! sets every clock to the latest one plus the collective's cost.
 
+use std::sync::{Arc, PoisonError};
+
 use hemingway_data::Dataset;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Cluster, Meeting, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Start, Transport, Work};
+use super::{Cluster, Commons, Meeting, Network, check, run_workers};
+use crate::{Engine, Error, Event, Job, Needs, Request, Run, Seconds, SharedMemory, Start, Transport, Work};
 
 /// The engine with a virtual clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +32,8 @@ impl Engine for Simulated {
         "simulated"
     }
 
-    fn offers(&self, needs: Needs) -> bool {
-        matches!(needs, Needs::Collectives | Needs::Neighbours)
+    fn offers(&self, _: Needs) -> bool {
+        true
     }
 
     fn run(
@@ -41,16 +43,26 @@ impl Engine for Simulated {
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
         check(data, job)?;
-        self.cluster.check_size(job.workers)?;
+        let servers = match job.algorithm.needs() {
+            Needs::Servers(servers) => servers,
+            Needs::Collectives | Needs::Neighbours | Needs::SharedMemory => 0,
+        };
+        self.cluster.check_size(job.workers + servers)?;
+        let commons = Commons::new(job.workers);
         let meeting = Meeting::new(job.workers, false);
         let begun = job.start.seconds().0 + self.telling(job);
-        run_workers(data, job, &meeting, observe, |rank| Simulation {
+        run_workers(data, job, (&meeting, &commons), observe, |rank| Simulation {
             rank,
             size: job.workers,
+            servers,
             meeting: &meeting,
+            commons: &commons,
             cluster: &self.cluster,
             clock: begun,
             running: true,
+            until: 0,
+            link_in: 0.0,
+            link_out: 0.0,
             last_sum: f64::NEG_INFINITY,
             pace: self.cluster.algorithms.get(job.algorithm.name()).copied().unwrap_or(1.0),
             luck: Xoshiro256PlusPlus::seed_from_u64(
@@ -76,10 +88,17 @@ impl Simulated {
 struct Simulation<'a> {
     rank: usize,
     size: usize,
+    servers: usize,
     meeting: &'a Meeting,
+    commons: &'a Commons,
     cluster: &'a Cluster,
     clock: f64,
     running: bool,
+    /// The step at which the present round ends.
+    until: u64,
+    /// Until when this worker's link is busy with what it receives, and with what it sends.
+    link_in: f64,
+    link_out: f64,
     /// When the last sum on the clock ended.
     last_sum: f64,
     /// How many times longer this algorithm computes than its metered work says.
@@ -139,16 +158,87 @@ impl Transport for Simulation<'_> {
         Ok(())
     }
 
-    fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error> {
-        self.meeting.send(self.rank, to, self.clock, message);
+    /// Messages to several workers leave one after the other.
+    fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
+        if self.running {
+            let transfer = self.cluster.network.transfer_seconds(message.len());
+            self.link_out = self.link_out.max(self.clock) + transfer;
+        }
+        self.meeting.send(self.rank, to, self.link_out, message);
         Ok(())
     }
 
-    fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
-        let sent = self.meeting.receive(self.rank, from, message)?;
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
+        let (sent, message) = self.meeting.receive(self.rank, from)?;
         if self.running {
-            self.clock = self.clock.max(sent + self.cluster.network.message_seconds(message.len()));
+            let Network { latency, .. } = self.cluster.network;
+            let transfer = self.cluster.network.transfer_seconds(message.len());
+            self.link_in = (sent + latency).max(self.link_in + transfer);
+            self.clock = self.clock.max(self.link_in);
         }
+        Ok(message)
+    }
+
+    fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        self.commons.share(self.meeting, self.rank, values)
+    }
+
+    /// One step at a time, so that nobody reads what was written later.
+    fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
+        self.until = until;
+        Ok(self.commons.turns.wait(self.rank, self.clock, until)?.then_some(1))
+    }
+
+    fn made(&mut self, steps: u64) {
+        self.commons.turns.made(steps, self.until);
+    }
+
+    fn steps(&self) -> u64 {
+        self.commons.turns.steps()
+    }
+
+    fn serve(&mut self, values: &[f64]) -> Result<(), Error> {
+        self.share(values).map(drop)
+    }
+
+    fn look(&mut self, values: &mut [f64]) -> Result<(), Error> {
+        self.commons.memory().read(values);
         Ok(())
     }
+
+    /// The vector is cut into as many pieces as there are servers, each with a link of its own. Requests are served in the
+    /// order in which they arrive.
+    fn exchange(&mut self, request: &Request, until: u64, answer: &mut Vec<f64>) -> Result<bool, Error> {
+        let network = &self.cluster.network;
+        let arrival = self.clock + network.message_seconds(request.bytes());
+        if !self.commons.turns.wait(self.rank, arrival, until)? {
+            return Ok(false);
+        }
+        let memory = self.commons.memory();
+        for (at, value) in request.add_at.iter().zip(&request.add) {
+            memory.add(*at as usize, *value);
+        }
+        answer.clear();
+        answer.extend(request.read_at.iter().map(|at| memory.get(*at as usize)));
+        let servers = self.servers as f64;
+        let numbers = request.add.len() + request.read_at.len();
+        let work = Work { flops: SERVING_FLOPS * numbers as f64, bytes: SERVING_BYTES * numbers as f64 };
+        let computing =
+            (work.flops / self.cluster.here.flops + work.bytes / self.cluster.here.bytes) / servers;
+        {
+            let mut busy = self.commons.servers.lock().unwrap_or_else(PoisonError::into_inner);
+            let transfer = |bytes: usize| network.transfer_seconds(bytes) / servers;
+            busy.link_in = arrival.max(busy.link_in + transfer(request.bytes()));
+            busy.computing = busy.link_in.max(busy.computing) + computing;
+            busy.link_out = busy.computing.max(busy.link_out) + transfer(request.answer_bytes());
+            let rest = network.transfer_seconds(request.answer_bytes()) * (1.0 - 1.0 / servers);
+            self.clock = busy.link_out + rest + network.latency;
+        }
+        self.commons.turns.made(request.steps, until);
+        Ok(true)
+    }
 }
+
+/// What a server does for a number that is added or read: a place is looked up, the number and its place come from memory.
+const SERVING_FLOPS: f64 = 2.0;
+const SERVING_BYTES: f64 = 20.0;

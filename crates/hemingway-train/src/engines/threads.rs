@@ -1,9 +1,11 @@
 //! Real threads of this process on real cores.
 
+use std::sync::Arc;
+
 use hemingway_data::{Dataset, cores};
 
-use super::{Meeting, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, Stopwatch, Transport, Work};
+use super::{Commons, Meeting, check, run_workers};
+use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work};
 
 /// The engine that runs each worker on a thread of its own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,7 +17,7 @@ impl Engine for Threads {
     }
 
     fn offers(&self, needs: Needs) -> bool {
-        matches!(needs, Needs::Collectives | Needs::Neighbours)
+        !matches!(needs, Needs::Servers(_))
     }
 
     fn run(
@@ -26,10 +28,12 @@ impl Engine for Threads {
     ) -> Result<Run, Error> {
         check(data, job)?;
         let meeting = Meeting::new(job.workers, job.workers <= cores());
-        run_workers(data, job, &meeting, observe, |rank| Thread {
+        let commons = Commons::new(job.workers);
+        run_workers(data, job, (&meeting, &commons), observe, |rank| Thread {
             rank,
             size: job.workers,
             meeting: &meeting,
+            commons: &commons,
             watch: Stopwatch::running(job.start.seconds()),
         })
     }
@@ -40,6 +44,7 @@ struct Thread<'a> {
     rank: usize,
     size: usize,
     meeting: &'a Meeting,
+    commons: &'a Commons,
     watch: Stopwatch,
 }
 
@@ -70,12 +75,35 @@ impl Transport for Thread<'_> {
         self.meeting.broadcast(self.rank, root, 0.0, buffer).map(drop)
     }
 
-    fn send(&mut self, to: usize, message: &[f64]) -> Result<(), Error> {
+    fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
         self.meeting.send(self.rank, to, 0.0, message);
         Ok(())
     }
 
-    fn receive(&mut self, from: usize, message: &mut [f64]) -> Result<(), Error> {
-        self.meeting.receive(self.rank, from, message).map(drop)
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
+        self.meeting.receive(self.rank, from).map(|(_, message)| message)
+    }
+
+    fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        self.commons.share(self.meeting, self.rank, values)
+    }
+
+    fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
+        if self.meeting.is_over() {
+            return Err(Error::WorkerLost);
+        }
+        Ok((self.commons.steps() < until).then_some(STEPS_BETWEEN_LOOKS))
+    }
+
+    fn made(&mut self, steps: u64) {
+        self.commons.made(steps);
+    }
+
+    fn steps(&self) -> u64 {
+        self.commons.steps()
     }
 }
+
+/// Steps after which a worker looks whether the round is over: often enough that a round is hardly longer than it should
+/// be, rarely enough that the common count is in nobody's way.
+const STEPS_BETWEEN_LOOKS: usize = 64;

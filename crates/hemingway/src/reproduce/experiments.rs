@@ -124,10 +124,10 @@ fn experiments(rounds: u64) -> Vec<Experiment> {
     scaling.chain(others.map(|name| experiment(name, SEVERAL_ON))).collect()
 }
 
-/// Whether an algorithm minimises the hinge loss on simulated workers.
+/// Whether an algorithm minimises the hinge loss on simulated workers, in step.
 fn suits(name: &str) -> bool {
     let needs = hemingway_train::algorithm(name, &Parameters::default()).map(|algorithm| algorithm.needs());
-    name != NOT_FOR_HINGE && matches!(needs, Ok(Needs::Collectives | Needs::Neighbours))
+    name != NOT_FOR_HINGE && matches!(needs, Ok(Needs::Collectives))
 }
 
 /// The rounds of a run until the paper would have ended it.

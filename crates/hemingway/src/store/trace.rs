@@ -219,6 +219,7 @@ fn read_point(row: &Row) -> rusqlite::Result<(usize, Point)> {
         u64::try_from(count).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, count))
     };
     let point = Point {
+        effort: Default::default(),
         round: count(0)?,
         seconds: Seconds(row.get(1)?),
         wall_seconds: Seconds(row.get(2)?),

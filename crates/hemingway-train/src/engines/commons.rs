@@ -1,0 +1,67 @@
+//! What the workers of one process hold in common: memory that all of them touch, and who may touch it when.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Meeting, SharedMemory, Turns};
+use crate::Error;
+
+/// In common to all workers of a run.
+pub struct Commons {
+    memory: Mutex<Option<Arc<SharedMemory>>>,
+    /// Steps on it, where workers do not take turns.
+    steps: AtomicU64,
+    /// Whose turn it is, where time is virtual.
+    pub turns: Turns,
+    /// Until when the servers are busy, where they are simulated.
+    pub servers: Mutex<Busy>,
+}
+
+/// Until when, in virtual time, servers are busy.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Busy {
+    /// Receiving,
+    pub link_in: f64,
+    /// adding and reading,
+    pub computing: f64,
+    /// and answering.
+    pub link_out: f64,
+}
+
+impl Commons {
+    /// Of so many workers.
+    pub fn new(size: usize) -> Commons {
+        Commons {
+            memory: Mutex::default(),
+            steps: AtomicU64::new(0),
+            turns: Turns::new(size),
+            servers: Mutex::default(),
+        }
+    }
+
+    /// Memory with these values, the same for all workers, who all call this.
+    pub fn share(&self, meeting: &Meeting, rank: usize, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        if rank == 0 {
+            *self.memory.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Arc::new(SharedMemory::new(values)));
+        }
+        meeting.wait_for_all()?;
+        Ok(self.memory())
+    }
+
+    /// The memory that was shared last.
+    pub fn memory(&self) -> Arc<SharedMemory> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.clone().expect("memory is shared before it is used")
+    }
+
+    /// Counts steps.
+    pub fn made(&self, steps: u64) {
+        self.steps.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Steps of all workers so far, where they do not take turns.
+    pub fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,101 @@
+//! Who is next in virtual time.
+//!
+//! Each simulated worker computes in a thread of its own, but what it does to shared state has to happen in the order of
+//! the virtual clocks. A worker that wants to touch it says when, and waits until every other worker has said a later time:
+//! then nobody can come before it any more. One condition variable per worker: with a common one 256 workers
+//! mostly wake one another for nothing.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::Error;
+
+/// The order of workers in virtual time.
+#[derive(Debug)]
+pub struct Turns {
+    state: Mutex<State>,
+    wake: Vec<Condvar>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// When each worker wants its turn; `None` while it computes, or is elsewhere.
+    wanted: Vec<Option<f64>>,
+    /// How many want one.
+    waiting: usize,
+    /// Whose turn it is.
+    next: Option<usize>,
+    /// Steps of all workers that were counted.
+    steps: u64,
+    broken: bool,
+}
+
+impl Turns {
+    /// Of so many workers.
+    pub fn new(size: usize) -> Turns {
+        let state = State { wanted: vec![None; size], waiting: 0, next: None, steps: 0, broken: false };
+        Turns { state: Mutex::new(state), wake: (0..size).map(|_| Condvar::new()).collect() }
+    }
+
+    /// Waits until everybody else wants a later turn; of those who want the same the lower rank is first. Whether it is
+    /// this worker's turn then: it is nobody's once `until` steps were counted. The turn ends when this worker asks for
+    /// its next.
+    pub fn wait(&self, rank: usize, time: f64, until: u64) -> Result<bool, Error> {
+        let mut state = self.lock();
+        if state.next == Some(rank) {
+            state.next = None;
+        }
+        state.wanted[rank] = Some(time);
+        state.waiting += 1;
+        self.pass_on(&mut state);
+        loop {
+            if state.broken {
+                return Err(Error::WorkerLost);
+            }
+            if state.steps >= until || state.next == Some(rank) {
+                state.wanted[rank] = None;
+                state.waiting -= 1;
+                return Ok(state.steps < until);
+            }
+            state = self.wake[rank].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough.
+    pub fn made(&self, steps: u64, until: u64) {
+        let mut state = self.lock();
+        state.steps += steps;
+        if state.steps >= until {
+            self.wake.iter().for_each(Condvar::notify_one);
+        }
+    }
+
+    /// Steps of all workers so far.
+    pub fn steps(&self) -> u64 {
+        self.lock().steps
+    }
+
+    /// Everyone who waits, now or later, gets an error.
+    pub fn break_up(&self) {
+        self.lock().broken = true;
+        self.wake.iter().for_each(Condvar::notify_one);
+    }
+
+    /// Once all wait, the earliest goes.
+    fn pass_on(&self, state: &mut State) {
+        if state.next.is_some() || state.waiting < state.wanted.len() {
+            return;
+        }
+        let earliest = (0..state.wanted.len()).min_by(|a, b| {
+            let time = |rank: &usize| state.wanted[*rank].unwrap_or(f64::INFINITY);
+            time(a).total_cmp(&time(b)).then(a.cmp(b))
+        });
+        state.next = earliest;
+        if let Some(rank) = earliest {
+            self.wake[rank].notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
