@@ -47,6 +47,12 @@ pub trait Solver {
         Ok(())
     }
 
+    /// Forms the [`estimate`](Solver::estimate) from what each worker knows, where rounds have no sums that could carry it.
+    /// Called off the training clock after every round that workers confer about.
+    fn estimate_together(&mut self, _worker: &mut Worker) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Iterations as the method's authors count them, where these are not rounds: steps that changed what workers share.
     fn iterations(&self) -> Option<u64> {
         None

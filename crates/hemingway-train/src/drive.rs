@@ -200,6 +200,7 @@ impl<'a> Loop<'a> {
         if self.round < self.confer_at && !self.solver.stuck() {
             return Ok(None);
         }
+        self.solver.estimate_together(worker)?;
         let decision = self.decide(worker)?;
         let mut stop = decision.limit;
         if decision.score || decision.checkpoint {

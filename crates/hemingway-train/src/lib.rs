@@ -49,8 +49,8 @@ pub use checkpoint::Checkpoint;
 pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
-    Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, SharedMemory, Simulated,
-    Stragglers, Threads, calibrate, calibrate_among_others, engines, offers,
+    Change, Cluster, Collective, Jitter, Journal, Machine, MachineType, MeasuredSums, Network, SharedMemory,
+    Simulated, Stragglers, Threads, calibrate, calibrate_among_others, engines, offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};

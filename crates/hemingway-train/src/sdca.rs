@@ -14,10 +14,9 @@
 //! multipliers: within a round the bias has a quadratic penalty around a centre, and after it the centre moves.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 
-use crate::engines::SharedMemory;
-use crate::engines::shared_memory::add_to;
+use crate::engines::{Change, Journal};
 use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::penalty;
@@ -27,14 +26,17 @@ use crate::visit_order::{Pace, Settled, VisitOrder};
 use crate::{Error, Estimate, Worker};
 
 /// How the workers' changes become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aggregation {
     /// Each change counts 1/m, and workers solve as if alone (CoCoA: γ = 1/m, σ' = 1).
     Averaging,
     /// Changes add up, and each worker expects the others to do as it does (CoCoA+: γ = 1, σ' = m).
     Adding,
-    /// Everyone changes the same weights (PASSCoDe).
-    InCommon,
+    /// Everyone makes the changes of all at once (PASSCoDe), and takes rows for so many times more curved than they are.
+    AtOnce {
+        /// How many times.
+        sigma: f64,
+    },
 }
 
 /// Dual state of this worker's rows, and the weights that belong to all duals of all workers.
@@ -52,6 +54,8 @@ pub struct Sdca {
     gap_estimate: GapEstimate,
     /// What the last visit to shared weights changes.
     held: Option<Held>,
+    /// What visits to shared weights have shown since workers last conferred.
+    seen: VisitSums,
 }
 
 /// A change that is known and has not happened yet.
@@ -88,9 +92,10 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        // What others do in memory that is shared is seen at once, as if they were this worker.
-        let seen_late = if aggregation == Aggregation::InCommon { 1 } else { worker.size() };
-        let visit_order = VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, seen_late));
+        // What others do is seen at once, as if they were this worker.
+        let at_once = matches!(aggregation, Aggregation::AtOnce { .. });
+        let workers = if at_once { 1 } else { worker.size() };
+        let visit_order = VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, workers));
         let cornered = worker.local.problem.loss.smoothness().is_none();
         let gap_estimate = GapEstimate::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
         let recent = Recent::new(&weights);
@@ -104,6 +109,7 @@ impl Sdca {
             cornered,
             gap_estimate,
             held: None,
+            seen: VisitSums::default(),
         })
     }
 
@@ -111,9 +117,8 @@ impl Sdca {
     pub fn round(&mut self, worker: &mut Worker, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
         let visited = self.visit(worker, self.recent.rounds, steps);
-        let scope = self.visit_order.order.len() as f64 / visited.visits.max(1.0);
-        let Settled { loss, gap } = self.visit_order.settled;
-        let mut sums = [visited.loss * scope.max(1.0) + loss, visited.gap * scope.max(1.0) + gap, 0.0, 0.0];
+        let [loss, gap] = self.of_all_rows(&visited);
+        let mut sums = [loss, gap, 0.0, 0.0];
         match before {
             Some(before) => self.aggregate(worker, before, visited.conjugate, &mut sums)?,
             None => self.add_duals(visited.conjugate, 1.0, &mut sums),
@@ -121,6 +126,19 @@ impl Sdca {
         let [loss, gap, conjugate, duals] = sums;
         self.move_centre(worker, duals);
         self.finish_round();
+        self.observe(worker, worker.size() == 1, loss, gap, conjugate);
+        Ok(())
+    }
+
+    /// Loss and gap of this worker's rows, from visits to some of them.
+    fn of_all_rows(&self, visited: &VisitSums) -> [f64; 2] {
+        let scope = (self.visit_order.order.len() as f64 / visited.visits.max(1.0)).max(1.0);
+        let Settled { loss, gap } = self.visit_order.settled;
+        [visited.loss * scope + loss, visited.gap * scope + gap]
+    }
+
+    /// What a round shows of objective and gap.
+    fn observe(&mut self, worker: &Worker, reliable: bool, loss: f64, gap: f64, conjugate: f64) {
         let local = &worker.local;
         let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
         let n = local.total_rows as f64;
@@ -128,9 +146,21 @@ impl Sdca {
             let primal = loss / n + penalty(&self.recent.average);
             self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
         } else {
-            // With several workers the duals lag behind the weights, and the gap at visits says little.
-            self.gap_estimate.observe_visits(worker.size() == 1, loss / n + penalty(&self.weights), gap / n);
+            // With several workers that wait for one another the duals lag behind the weights, and the gap at visits
+            // says little.
+            self.gap_estimate.observe_visits(reliable, loss / n + penalty(&self.weights), gap / n);
         }
+    }
+
+    /// What all workers' visits of the last round show, where rounds have no sum.
+    pub fn estimate_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        let visited = std::mem::take(&mut self.seen);
+        let [loss, gap] = self.of_all_rows(&visited);
+        self.gap_estimate.conjugate += visited.conjugate;
+        let mut sums = [loss, gap, self.gap_estimate.conjugate];
+        worker.sum(&mut sums)?;
+        let [loss, gap, conjugate] = sums;
+        self.observe(worker, true, loss, gap, conjugate);
         Ok(())
     }
 
@@ -230,63 +260,82 @@ impl Sdca {
         let (weights, bias) = weights.split_at_mut(features);
         with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
             None => fastest(Stretch {
-                rows, loss, first, scale, bias_scale: 0.0, share, range, coordinates, visit_order,
+                rows, loss, first, scale, bias_scale: 0.0, sigma: 1.0, share, range, coordinates, visit_order,
                 weights: Own::<false> { weights, bias },
             }),
             Some(bias_scale) => fastest(Stretch {
-                rows, loss, first, scale, bias_scale, share, range, coordinates, visit_order,
+                rows, loss, first, scale, bias_scale, sigma: 1.0, share, range, coordinates, visit_order,
                 weights: Own::<true> { weights, bias },
             }),
         }))
     }
 
-    /// Up to so many visits, on weights that other workers change meanwhile. What the last visit changes is held back until
+    /// Up to so many visits, each with all that the others have told by then. What the last visit changes is held back until
     /// [`release`](Sdca::release). Returns how many visits there were.
-    pub fn visit_shared(&mut self, worker: &mut Worker, memory: &SharedMemory, steps: usize) -> u64 {
+    pub fn visit_together(&mut self, worker: &mut Worker, told: &mut Told, steps: usize) -> u64 {
         let mut rng = worker.rng(self.visit_order.passes);
         self.visit_order.begin_pass_if_due(&mut rng);
         let position = self.visit_order.position;
         let range = position..(position + steps).min(self.visit_order.order.len());
         let (matrix, rows_range) = worker.local.matrix();
-        let scale = 1.0 / (worker.local.problem.lambda * worker.local.total_rows as f64);
-        let bias_scale = self.bias_penalty.map(|penalty| 1.0 / (penalty * worker.local.total_rows as f64));
+        let sigma = self.aggregation.sigma(worker.size());
+        let [scale, bias_scale] = self.scales(worker);
         let (first, share) = (rows_range.start, self.recent.next_share());
-        let Sdca { coordinates, visit_order, .. } = self;
-        let (weights, rest) = memory.cells().split_at(worker.local.features());
+        let Sdca { coordinates, weights, visit_order, .. } = self;
+        let over = || worker.is_over();
         let visited = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => fastest(Stretch {
-            rows, loss, first, scale, bias_scale: bias_scale.unwrap_or(0.0), share, range, coordinates, visit_order,
-            weights: InCommon { weights, bias: rest.first().filter(|_| bias_scale.is_some()) },
+            rows, loss, first, scale, bias_scale, sigma, share, range, coordinates, visit_order,
+            weights: Together::new(weights, worker.local.features(), bias_scale / scale, told, &over),
         })));
         self.held = visited.held;
-        worker.local.meter(visited.values);
+        self.seen.add(&visited);
+        worker.local.meter(visited.values + std::mem::take(&mut told.values));
         worker.local.meter_visits(visited.visits);
         visited.visits as u64
     }
 
-    /// Lets happen what the last visit found out.
-    pub fn release(&mut self, worker: &Worker, memory: &SharedMemory) {
+    /// Lets happen what the last visit found out, and tells the others.
+    pub fn release(&mut self, worker: &mut Worker, told: &mut Told) {
         let Some(Held { row, alpha }) = self.held.take() else { return };
         let coordinate = &mut self.coordinates[row];
         let change = alpha - coordinate.dual;
         coordinate.dual = alpha;
         let (matrix, range) = worker.local.matrix();
+        let [scale, bias_scale] = self.scales(worker);
+        let over = || worker.is_over();
+        let mut weights =
+            Together::new(&mut self.weights, worker.local.features(), bias_scale / scale, told, &over);
+        with_rows!(matrix, rows => weights.add::<false, _>(rows, range.start + row, scale * change, bias_scale * change));
+    }
+
+    /// How far a unit of α moves the weights along its row, and the bias.
+    pub fn scales(&self, worker: &Worker) -> [f64; 2] {
         let n = worker.local.total_rows as f64;
-        let scale = change / (worker.local.problem.lambda * n);
-        let (weights, rest) = memory.cells().split_at(worker.local.features());
-        with_rows!(matrix, rows => rows.add_shared::<false>(range.start + row, scale, weights));
-        if let Some((penalty, bias)) = self.bias_penalty.zip(rest.first()) {
-            add_to(bias, change / (penalty * n));
+        let of = |penalty: f64| 1.0 / (penalty * n);
+        [of(worker.local.problem.lambda), self.bias_penalty.map_or(0.0, of)]
+    }
+
+    /// Makes all that the others have told by now.
+    pub fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
+        let (matrix, _) = worker.local.matrix();
+        let [scale, bias_scale] = self.scales(worker);
+        let over = || worker.is_over();
+        let mut weights =
+            Together::new(&mut self.weights, worker.local.features(), bias_scale / scale, told, &over);
+        with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
+    }
+
+    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others.
+    pub fn move_centre_of_all(&mut self, worker: &Worker, told: &mut Told) {
+        let [scale, bias_scale] = self.scales(worker);
+        let step = told.moved / scale * bias_scale;
+        if self.bias_penalty.is_some() {
+            let over = || worker.is_over();
+            let features = worker.local.features();
+            self.weights[features] += step;
+            let mut weights = Together::new(&mut self.weights, features, 0.0, told, &over);
+            weights.tell(Change { row: THE_CENTRE, along: step });
         }
-    }
-
-    /// How much the bias moves for so large a sum of duals, where there is a bias.
-    pub fn step_of_centre(&self, worker: &Worker, sum_of_duals: f64) -> Option<f64> {
-        self.bias_penalty.map(|penalty| sum_of_duals / (penalty * worker.local.total_rows as f64))
-    }
-
-    /// Takes over the weights that workers share, at the end of a round.
-    pub fn take_over(&mut self, memory: &SharedMemory) {
-        memory.read(&mut self.weights);
     }
 
     /// Replaces the average of recent weights.
@@ -301,7 +350,12 @@ impl Sdca {
 
     /// The weights to score and return.
     pub fn proposal(&self) -> &[f64] {
-        if self.cornered { &self.recent.average } else { &self.weights }
+        self.average_of_recent().unwrap_or(&self.weights)
+    }
+
+    /// The average over recent rounds, where the loss has corners.
+    pub fn average_of_recent(&self) -> Option<&[f64]> {
+        self.cornered.then_some(&self.recent.average)
     }
 
     /// α of this worker's rows.
@@ -378,15 +432,16 @@ impl Aggregation {
     fn gamma(self, workers: usize) -> f64 {
         match self {
             Aggregation::Averaging => 1.0 / workers as f64,
-            Aggregation::Adding | Aggregation::InCommon => 1.0,
+            Aggregation::Adding | Aggregation::AtOnce { .. } => 1.0,
         }
     }
 
     /// σ'.
     fn sigma(self, workers: usize) -> f64 {
         match self {
-            Aggregation::Averaging | Aggregation::InCommon => 1.0,
+            Aggregation::Averaging => 1.0,
             Aggregation::Adding => workers as f64,
+            Aggregation::AtOnce { sigma } => sigma,
         }
     }
 }
@@ -405,7 +460,7 @@ trait Weights {
     /// Whether others change them too.
     const SHARED: bool;
     /// The prediction for a row.
-    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64;
+    fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64;
     /// Moves along a row.
     fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64);
 }
@@ -420,7 +475,7 @@ impl<const BIAS: bool> Weights for Own<'_, BIAS> {
     const SHARED: bool = false;
 
     #[inline(always)]
-    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64 {
+    fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64 {
         rows.dot::<FMA>(row, self.weights) + if BIAS { self.bias[0] } else { 0.0 }
     }
 
@@ -433,28 +488,104 @@ impl<const BIAS: bool> Weights for Own<'_, BIAS> {
     }
 }
 
-/// Weights of all workers.
-struct InCommon<'a> {
-    weights: &'a [AtomicU64],
-    bias: Option<&'a AtomicU64>,
+/// In place of a row: the centre of the bias moves.
+const THE_CENTRE: usize = usize::MAX;
+
+/// How far this worker has read what the others tell.
+#[derive(Debug)]
+pub struct Told {
+    journal: Arc<Journal>,
+    rank: usize,
+    /// Changes of each worker that these weights have; of this one all that it made.
+    read: Vec<u64>,
+    /// Stored values that were read to make changes of others.
+    values: f64,
+    /// The sum of all changes: how far the sum of the duals would move weights along a row.
+    moved: f64,
 }
 
-impl Weights for InCommon<'_> {
+impl Told {
+    /// Nothing yet, but for duals that had moved so far before.
+    pub fn new(journal: Arc<Journal>, rank: usize, moved: f64) -> Told {
+        let read = vec![0; journal.workers()];
+        Told { journal, rank, read, values: 0.0, moved }
+    }
+}
+
+/// Weights of this worker with the changes of all others.
+struct Together<'a, F> {
+    weights: &'a mut [f64],
+    bias: Option<&'a mut f64>,
+    /// How far the bias moves for a unit along a row.
+    bias_ratio: f64,
+    told: &'a mut Told,
+    over: &'a F,
+}
+
+impl<'a, F: Fn() -> bool> Together<'a, F> {
+    fn new(
+        weights: &'a mut [f64],
+        features: usize,
+        bias_ratio: f64,
+        told: &'a mut Told,
+        over: &'a F,
+    ) -> Self {
+        let (weights, bias) = weights.split_at_mut(features);
+        Together { weights, bias: bias.first_mut(), bias_ratio, told, over }
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, change: Change) {
+        let made = &mut self.told.read[self.told.rank];
+        self.told.journal.write(self.told.rank, *made, change, self.over);
+        *made += 1;
+    }
+
+    /// Makes the changes that the others have told since the last look.
+    #[inline(always)]
+    fn catch_up<const FMA: bool, R: Rows>(&mut self, rows: R) {
+        let Told { journal, rank, read, values, moved } = &mut *self.told;
+        for other in (0..read.len()).filter(|other| other != rank) {
+            let written = journal.written(other);
+            if written == read[other] {
+                continue;
+            }
+            for at in read[other]..written {
+                let Change { row, along } = journal.read(other, at);
+                if row == THE_CENTRE {
+                    self.bias.iter_mut().for_each(|bias| **bias += along);
+                    continue;
+                }
+                rows.add::<FMA>(row, along, self.weights);
+                if let Some(bias) = &mut self.bias {
+                    **bias += along * self.bias_ratio;
+                    *moved += along;
+                }
+                *values += rows.length(row) as f64;
+            }
+            read[other] = written;
+            journal.told(other, *rank, written);
+        }
+    }
+}
+
+impl<F: Fn() -> bool> Weights for Together<'_, F> {
     const SHARED: bool = true;
 
     #[inline(always)]
-    fn prediction<const FMA: bool, R: Rows>(&self, rows: R, row: usize) -> f64 {
-        let bias =
-            self.bias.map_or(0.0, |bias| f64::from_bits(bias.load(std::sync::atomic::Ordering::Relaxed)));
-        rows.dot_shared(row, self.weights) + bias
+    fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64 {
+        self.catch_up::<FMA, R>(rows);
+        rows.dot::<FMA>(row, self.weights) + self.bias.as_ref().map_or(0.0, |bias| **bias)
     }
 
     #[inline(always)]
     fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64) {
-        rows.add_shared::<false>(row, along, self.weights);
-        if let Some(bias) = self.bias {
-            add_to(bias, bias_change);
+        rows.add::<FMA>(row, along, self.weights);
+        if let Some(bias) = &mut self.bias {
+            **bias += bias_change;
+            self.told.moved += along;
         }
+        self.tell(Change { row, along });
     }
 }
 
@@ -468,6 +599,8 @@ struct Stretch<'a, R, S, W> {
     scale: f64,
     /// σ'/(μn): what it adds to the bias.
     bias_scale: f64,
+    /// How many times more curved a row seems than it is, for the sake of what others do at the same time.
+    sigma: f64,
     /// How much of the average this round is.
     share: f64,
     range: Range<usize>,
@@ -493,6 +626,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             first,
             scale,
             bias_scale,
+            sigma,
             share,
             range,
             mut weights,
@@ -516,7 +650,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             let row = order[at] as usize;
             let coordinate = &mut coordinates[row];
             if coordinate.curvature.is_nan() {
-                let curvature = scale * rows.squared_norm(first + row) + bias_scale;
+                let curvature = sigma * (scale * rows.squared_norm(first + row) + bias_scale);
                 coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
@@ -543,15 +677,15 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             *kept += 1;
             if visit.alpha != old {
                 visited.values += length;
+                if S::CORNERED {
+                    visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
+                }
                 if W::SHARED && at + 1 == end {
                     visited.held = Some(Held { row, alpha: visit.alpha });
                     continue;
                 }
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
-                if S::CORNERED {
-                    visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
-                }
                 weights.add::<FMA, R>(rows, first + row, scale * change, bias_scale * change);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Error, Seconds, SharedMemory, Work};
+use crate::{Error, Journal, Seconds, SharedMemory, Work};
 
 /// One worker's connection to the others and to its clock. Object-safe, so that algorithms never know which
 /// engine they run on.
@@ -32,6 +32,16 @@ pub trait Transport {
     /// same values.
     fn share(&mut self, _values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
         Err(Error::NothingShared)
+    }
+
+    /// A journal that is empty yet, in which workers of one memory tell one another what they change. Everyone calls this.
+    fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        Err(Error::NothingShared)
+    }
+
+    /// Whether another worker has failed, so that nothing is to be waited for any more.
+    fn is_over(&self) -> bool {
+        false
     }
 
     /// Waits until nobody is behind in time, where time is virtual, and says how many steps on the shared memory may follow

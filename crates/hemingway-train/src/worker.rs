@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Error, Local, Request, Seconds, SharedMemory, Transport};
+use crate::{Error, Journal, Local, Request, Seconds, SharedMemory, Transport};
 
 /// The generator of every random choice in training.
 pub type Rng = Xoshiro256PlusPlus;
@@ -117,6 +117,16 @@ impl<'a> Worker<'a> {
     /// same values.
     pub fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
         self.transport.share(values)
+    }
+
+    /// A journal that is empty yet, in which workers of one memory tell one another what they change. Everyone calls this.
+    pub fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        self.transport.journal()
+    }
+
+    /// Whether another worker has failed, so that nothing is to be waited for any more.
+    pub fn is_over(&self) -> bool {
+        self.transport.is_over()
     }
 
     /// How many steps on the shared memory may follow now, before the next turn; nothing once all workers together have

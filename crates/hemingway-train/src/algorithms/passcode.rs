@@ -1,20 +1,24 @@
-//! PASSCoDe: dual coordinate ascent by all cores at once, on weights in memory that they share.
+//! PASSCoDe: dual coordinate ascent by all cores at once, without rounds and without locks.
 //!
-//! Every worker visits its own rows like plain SDCA and changes the common weights as it goes, without locks and without
-//! waiting for anybody; nothing is damped, because what the others do is seen at once. Additions to the weights are atomic:
-//! none is lost, so the weights stay those of the duals up to rounding, and the certificate is that of SDCA. A visit
-//! works with weights that are a few updates old. That is harmless where rows share few features or few duals still
-//! move, and slows convergence where they do not.
+//! Every worker visits its own rows like plain SDCA and sees what the others change before each visit. None of the changes
+//! is lost, so the weights stay those of the duals up to rounding, and the certificate is that of SDCA. The authors let
+//! all cores write to the same weights; but then every line of them travels from core to core at each update. Here each
+//! worker has weights of its own in its own cache and makes the changes of the others, which it reads from a journal of
+//! rows and step lengths ([`Journal`](crate::Journal)): the method is the same, a visit that changes nothing disturbs nobody.
 //!
-//! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015 (the variant "atomic").
-
-use std::sync::Arc;
+//! While a worker is at a visit, each of the others is at one too. Where rows are alike, all of them would make the same
+//! step at once, so a row is taken for 1 + (m − 1)ρ times as curved as it is, with ρ = L/R²: the largest eigenvalue of
+//! XᵀX/n over the mean squared norm of a row is 1 if all rows point in one direction, and near 0 if they share nothing.
+//!
+//! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
 
 use super::local_dual;
 use super::{Entry, Family, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
-use crate::sdca::{Aggregation, Sdca};
-use crate::{Algorithm, Error, Model, Needs, Phase, Share, SharedMemory, Solver, Worker};
+use crate::kernels::{Rows, with_rows};
+use crate::local::dot;
+use crate::sdca::{Aggregation, Sdca, Told};
+use crate::{Algorithm, Error, Estimate, Model, Needs, Phase, Share, Solver, Worker};
 
 /// PASSCoDe has no hyperparameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +26,7 @@ pub struct Passcode;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "passcode",
-    summary: "asynchronous dual coordinate ascent in shared memory",
+    summary: "asynchronous dual coordinate ascent by the cores of one machine",
     reference: "Hsieh et al. 2015",
     parameters: &[],
     vectors: Vectors {
@@ -64,30 +68,70 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let sdca = local_dual::start(worker, from, saved, Aggregation::InCommon)?;
-        // Behind the weights every worker tells the sum of its duals, which the bias has to know.
-        let mut values = sdca.weights().to_vec();
-        values.resize(values.len() + worker.size(), 0.0);
-        let memory = worker.share(&values)?;
-        Ok(Box::new(InMemory { sdca, memory, begun: worker.steps(), rounds: 0 }))
+        let sigma = 1.0 + (worker.size() - 1) as f64 * alikeness(worker)?;
+        let sdca = local_dual::start(worker, from, saved, Aggregation::AtOnce { sigma })?;
+        let mine = sdca.sum_of_duals();
+        let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
+        let told = Told::new(worker.journal()?, worker.rank(), moved);
+        let weights = sdca.weights().to_vec();
+        Ok(Box::new(AtOnce { sdca, told, weights, begun: worker.steps(), rounds: 0 }))
     }
 }
+
+/// ρ = L/R² of a sample of rows, by power iteration; it is 0 on one worker, where it does not matter.
+fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
+    if worker.size() == 1 {
+        return Ok(0.0);
+    }
+    let (matrix, range) = worker.local.matrix();
+    let sample = range.len().min(SAMPLE.div_ceil(worker.size()));
+    let rows = || (0..sample).map(|at| range.start + at * range.len() / sample);
+    let stored: usize = with_rows!(matrix, matrix => rows().map(|row| matrix.length(row)).sum());
+    let mut direction = vec![1.0; worker.local.features()];
+    let mut ratio = 0.0;
+    for _ in 0..STEPS {
+        let mut next = vec![0.0; direction.len() + 2];
+        let (image, sums) = next.split_at_mut(direction.len());
+        with_rows!(matrix, matrix => for row in rows() {
+            matrix.add::<false>(row, matrix.dot::<false>(row, &direction), image);
+            sums[0] += matrix.squared_norm(row);
+        });
+        sums[1] = sample as f64;
+        worker.local.meter(3.0 * stored as f64);
+        worker.sum(&mut next)?;
+        let [squares, _] = [next.pop(), next.pop()].map(|sum| sum.unwrap_or(0.0));
+        let norm = dot(&direction, &direction).sqrt();
+        let image_norm = dot(&next, &next).sqrt();
+        ratio = image_norm / (norm * squares).max(f64::MIN_POSITIVE);
+        next.iter_mut().for_each(|value| *value /= image_norm.max(f64::MIN_POSITIVE));
+        direction = next;
+    }
+    Ok(ratio.min(1.0))
+}
+
+/// Rows of all workers that are looked at,
+const SAMPLE: usize = 1000;
+/// so often.
+const STEPS: usize = 4;
 
 /// A pass over all rows, which all workers make together.
 fn round(share: &Share) -> Vec<Phase> {
     vec![Phase::apart(share.steps(share.rows, 2.0))]
 }
 
-/// Coordinate ascent on memory that is shared.
-struct InMemory {
+/// Coordinate ascent at once with others.
+struct AtOnce {
     sdca: Sdca,
-    memory: Arc<SharedMemory>,
+    told: Told,
+    /// The weights at the last score, the same on every worker: those of the first one, whose sums were rounded in the
+    /// order in which it heard of changes.
+    weights: Vec<f64>,
     /// Steps of all workers before the first round of this solver, and rounds since.
     begun: u64,
     rounds: u64,
 }
 
-impl Solver for InMemory {
+impl Solver for AtOnce {
     /// As many visits of all workers together as there are rows.
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         if worker.size() == 1 {
@@ -96,33 +140,41 @@ impl Solver for InMemory {
         self.rounds += 1;
         let until = self.begun + self.rounds * worker.local.total_rows as u64;
         while let Some(steps) = worker.turn(until)? {
-            self.sdca.release(worker, &self.memory);
-            let made = self.sdca.visit_shared(worker, &self.memory, steps);
+            self.sdca.release(worker, &mut self.told);
+            let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
         }
-        self.move_centre(worker);
         if worker.rank() == 0 {
-            self.sdca.take_over(&self.memory);
+            self.sdca.move_centre_of_all(worker, &mut self.told);
         }
         self.sdca.finish_round();
         Ok(())
     }
 
-    /// Everyone has left the round, so that the weights stand still.
+    /// Everyone has left the round, so that there is nothing more to hear of.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
         if worker.size() > 1 {
-            self.sdca.take_over(&self.memory);
-            worker.broadcast(0, self.sdca.average())?;
+            self.sdca.catch_up(worker, &mut self.told);
         }
-        Ok(())
+        self.weights.copy_from_slice(self.sdca.weights());
+        worker.broadcast(0, &mut self.weights)?;
+        worker.broadcast(0, self.sdca.average())
+    }
+
+    fn estimate_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        if worker.size() > 1 { self.sdca.estimate_together(worker) } else { Ok(()) }
+    }
+
+    fn estimate(&self) -> Option<Estimate> {
+        self.sdca.estimate()
     }
 
     fn weights(&self) -> &[f64] {
-        self.sdca.weights()
+        &self.weights
     }
 
     fn proposal(&self) -> &[f64] {
-        self.sdca.proposal()
+        self.sdca.average_of_recent().unwrap_or(&self.weights)
     }
 
     fn duals(&self) -> Option<Vec<f64>> {
@@ -131,20 +183,5 @@ impl Solver for InMemory {
 
     fn save(&self) -> Vec<f64> {
         self.sdca.save()
-    }
-}
-
-impl InMemory {
-    /// The multiplier step of the bias is the first worker's; it goes by the sums that the others told last.
-    fn move_centre(&self, worker: &Worker) {
-        let dimension = worker.local.dimension();
-        self.memory.set(dimension + worker.rank(), self.sdca.sum_of_duals());
-        if worker.rank() > 0 {
-            return;
-        }
-        let sum = (0..worker.size()).map(|rank| self.memory.get(dimension + rank)).sum();
-        if let Some(step) = self.sdca.step_of_centre(worker, sum) {
-            self.memory.add(worker.local.features(), step);
-        }
     }
 }

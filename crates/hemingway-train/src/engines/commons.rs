@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Meeting, SharedMemory, Turns};
+use super::{Journal, Meeting, SharedMemory, Turns};
 use crate::Error;
 
 /// In common to all workers of a run.
 pub struct Commons {
     memory: Mutex<Option<Arc<SharedMemory>>>,
+    journal: Mutex<Option<Arc<Journal>>>,
     /// Steps on it, where workers do not take turns.
     steps: AtomicU64,
     /// Whose turn it is, where time is virtual.
@@ -16,6 +17,9 @@ pub struct Commons {
     /// Until when the servers are busy, where they are simulated.
     pub servers: Mutex<Busy>,
 }
+
+/// Changes that a worker may be ahead of another: some milliseconds of work, as long as a thread may be without its core.
+const JOURNAL: usize = 1 << 16;
 
 /// Until when, in virtual time, servers are busy.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,6 +37,7 @@ impl Commons {
     pub fn new(size: usize) -> Commons {
         Commons {
             memory: Mutex::default(),
+            journal: Mutex::default(),
             steps: AtomicU64::new(0),
             turns: Turns::new(size),
             servers: Mutex::default(),
@@ -47,6 +52,17 @@ impl Commons {
         }
         meeting.wait_for_all()?;
         Ok(self.memory())
+    }
+
+    /// An empty journal, the same for all workers, who all call this.
+    pub fn journal(&self, meeting: &Meeting, rank: usize, workers: usize) -> Result<Arc<Journal>, Error> {
+        let journal = || self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        if rank == 0 {
+            *journal() = Some(Arc::new(Journal::new(workers, JOURNAL)));
+        }
+        meeting.wait_for_all()?;
+        let found = journal().clone();
+        Ok(found.expect("the first worker has made it"))
     }
 
     /// The memory that was shared last.

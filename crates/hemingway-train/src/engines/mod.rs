@@ -2,10 +2,12 @@
 
 mod cluster;
 mod commons;
+mod journal;
 mod measured;
 mod meeting;
 pub(crate) mod shared_memory;
 mod simulated;
+mod sync;
 mod threads;
 mod turns;
 
@@ -20,6 +22,7 @@ pub use cluster::{
     Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
 };
 use commons::Commons;
+pub use journal::{Change, Journal};
 pub use measured::MeasuredSums;
 pub use meeting::Meeting;
 pub use shared_memory::SharedMemory;

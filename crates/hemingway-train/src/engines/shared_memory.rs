@@ -6,12 +6,11 @@
 //! same coordinate at the same moment is told apart:
 //!
 //! - [`add`](SharedMemory::add) loses nothing: an addition that meets another one is repeated. A sum of such additions is
-//!   exact up to rounding, whatever their order. Dual methods need that, because their weights have to stay those of
-//!   their duals.
+//!   exact up to rounding, whatever their order.
 //! - [`add_racing`](SharedMemory::add_racing) may lose one of two additions that meet. Stochastic gradients are noisy
 //!   anyway, and a plain store is several times cheaper.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use super::sync::{AtomicU64, Ordering};
 
 /// Numbers in reach of every worker of this process.
 #[derive(Debug)]

@@ -11,7 +11,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Cluster, Commons, Meeting, Network, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Request, Run, Seconds, SharedMemory, Start, Transport, Work};
+use crate::{
+    Engine, Error, Event, Job, Journal, Needs, Request, Run, Seconds, SharedMemory, Start, Transport, Work,
+};
 
 /// The engine with a virtual clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,6 +183,14 @@ impl Transport for Simulation<'_> {
 
     fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
         self.commons.share(self.meeting, self.rank, values)
+    }
+
+    fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        self.commons.journal(self.meeting, self.rank, self.size)
+    }
+
+    fn is_over(&self) -> bool {
+        self.meeting.is_over()
     }
 
     /// One step at a time, so that nobody reads what was written later.

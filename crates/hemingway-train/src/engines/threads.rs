@@ -5,7 +5,9 @@ use std::sync::Arc;
 use hemingway_data::{Dataset, cores};
 
 use super::{Commons, Meeting, check, run_workers};
-use crate::{Engine, Error, Event, Job, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work};
+use crate::{
+    Engine, Error, Event, Job, Journal, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work,
+};
 
 /// The engine that runs each worker on a thread of its own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,6 +88,14 @@ impl Transport for Thread<'_> {
 
     fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
         self.commons.share(self.meeting, self.rank, values)
+    }
+
+    fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        self.commons.journal(self.meeting, self.rank, self.size)
+    }
+
+    fn is_over(&self) -> bool {
+        self.meeting.is_over()
     }
 
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {

@@ -5,8 +5,7 @@
 //! then nobody can come before it any more. One condition variable per worker: with a common one 256 workers
 //! mostly wake one another for nothing.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
+use super::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::Error;
 
 /// The order of workers in virtual time.
