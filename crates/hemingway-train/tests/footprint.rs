@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hemingway_data::{Dataset, LoadOptions, load};
 use hemingway_train::{
-    Engine, Event, Extent, Footprint, Job, Loss, Parameters, Problem, Scoring, Seconds, Start, StopRules,
-    Threads, algorithm, catalogue,
+    Cluster, Engine, Event, Extent, Footprint, Job, Loss, Machine, Parameters, Problem, Scoring, Seconds,
+    Simulated, Start, StopRules, Threads, algorithm, catalogue,
 };
 
 /// The system's allocator, which remembers how much was held at once.
@@ -59,7 +59,9 @@ fn allocated(data: &Dataset, name: &str, problem: Problem, workers: usize) -> us
         }
         Ok(())
     };
-    Threads.run(data, &job, &mut observe).unwrap();
+    let simulated = Simulated::new(Cluster::of(Machine::default()));
+    let engine: &dyn Engine = if Threads.offers(algorithm.needs()) { &Threads } else { &simulated };
+    engine.run(data, &job, &mut observe).unwrap();
     MOST.load(Ordering::Relaxed) - before
 }
 

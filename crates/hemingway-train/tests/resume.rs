@@ -7,7 +7,7 @@ use hemingway_train::{
     Checkpoint, Engine, Error, Loss, Point, Scoring, Seconds, Stop, StopRules, Threads, catalogue,
 };
 use proptest::prelude::*;
-use trial::{Recipe, Trial, objective, simulated};
+use trial::{Recipe, Trial, in_step, objective, simulated};
 
 const ROUNDS: u64 = 12;
 
@@ -69,7 +69,7 @@ fn check_resume(trial: &Trial, engine: &dyn Engine) {
 
 #[test]
 fn simulated_runs_resume_to_the_bit() {
-    for entry in catalogue() {
+    for entry in in_step() {
         for loss in [Loss::Hinge, Loss::Logistic] {
             for bias in [false, true] {
                 check_resume(&trial(entry.name, loss, bias, 3), &simulated());
@@ -81,7 +81,7 @@ fn simulated_runs_resume_to_the_bit() {
 
 #[test]
 fn threaded_runs_resume_to_the_bit() {
-    for entry in catalogue() {
+    for entry in in_step() {
         for loss in [Loss::Hinge, Loss::Logistic] {
             check_resume(&trial(entry.name, loss, false, 2), &Threads);
         }
@@ -90,7 +90,7 @@ fn threaded_runs_resume_to_the_bit() {
 
 #[test]
 fn runs_that_decide_themselves_when_to_score_resume_to_the_bit() {
-    for entry in catalogue() {
+    for entry in in_step() {
         for loss in [Loss::Hinge, Loss::Logistic] {
             let mut trial = trial(entry.name, loss, false, 2);
             trial.data = Recipe { rows: 600, columns: 40, ..Recipe::default() }.cook();
@@ -101,9 +101,24 @@ fn runs_that_decide_themselves_when_to_score_resume_to_the_bit() {
     }
 }
 
+/// What was on its way when a run of theirs ended is not in its checkpoint, so they do not go on to the bit.
+#[test]
+fn methods_that_wait_for_nobody_go_on_as_well() {
+    for entry in catalogue().iter().filter(|entry| in_step().all(|other| other.name != entry.name)) {
+        let whole = trial(entry.name, Loss::Logistic, false, 3);
+        let error = whole.run(&simulated()).unwrap().run.certified_error;
+        let from = checkpoint_at(&whole, ROUNDS / 2);
+        let resumed = Trial { resume: Some(from), ..whole }.run(&simulated()).unwrap();
+        assert_eq!((resumed.run.rounds, resumed.points[0].round), (ROUNDS, ROUNDS / 2 + 1), "{}", entry.name);
+        assert!(resumed.run.certified_error < 2.0 * error, "{}", entry.name);
+        let effort = resumed.run.effort;
+        assert!(effort.epochs > 0.9 * ROUNDS as f64, "{}: {effort:?}", entry.name);
+    }
+}
+
 #[test]
 fn a_finished_run_can_be_carried_on() {
-    for entry in catalogue() {
+    for entry in in_step() {
         let short = trial(entry.name, Loss::Hinge, false, 2);
         let last = checkpoints(&short, &simulated()).pop().expect("there is one at the end");
         assert_eq!(last.round, ROUNDS, "{}", entry.name);

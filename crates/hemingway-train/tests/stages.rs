@@ -4,9 +4,8 @@ mod trial;
 
 use hemingway_train::{
     Checkpoint, Engine, Event, HandOver, Job, Loss, Point, Run, Start, Stop, StopRules, Threads, algorithm,
-    catalogue,
 };
-use trial::{Recipe, Trial, simulated};
+use trial::{Recipe, Trial, offered, simulated};
 
 /// Rounds of the first stage.
 const FIRST: u64 = 4;
@@ -73,8 +72,8 @@ fn what_was_reached_and_proved_is_kept_whoever_takes_over() {
     let mut hand_overs = 0;
     for engine in [&simulated() as &dyn Engine, &Threads] {
         for loss in [Loss::Hinge, Loss::Logistic] {
-            for from in catalogue() {
-                for to in catalogue() {
+            for from in offered(engine) {
+                for to in offered(engine) {
                     let about = format!("{} to {} on {loss}, {}", from.name, to.name, engine.name());
                     let (before, after) = (trial(from.name, loss, 3), trial(to.name, loss, 2));
                     let Some((first, second)) = two_stages(&before, &after, engine) else { continue };

@@ -77,9 +77,9 @@ impl Algorithm for AsyncSgd {
         let size = StepSize::choose(worker, given)?;
         let shares = penalty_shares(worker)?;
         let mut recent = Recent::new(&from.weights);
-        let mut made = 0.0;
+        let mut before = 0.0;
         if let Some(saved) = saved {
-            made = saved.get(1).copied().ok_or_else(Error::damaged_worker)?;
+            before = saved.get(1).copied().ok_or_else(Error::damaged_worker)?;
             let rest = recent.restore(&saved[2..])?;
             rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
@@ -88,9 +88,10 @@ impl Algorithm for AsyncSgd {
             batch: self.batch.min(worker.local.total_rows),
             size,
             shares,
+            before,
             begun: worker.steps(),
             rounds: 0,
-            made,
+            made: before,
             drawn: 0,
             next: None,
             weights: from.weights.clone(),
@@ -115,10 +116,12 @@ struct Asking {
     batch: usize,
     size: StepSize,
     shares: Vec<f64>,
-    /// Steps of all workers when the present count of rounds began.
+    /// Steps of all workers before this process, and steps that others made before on these servers.
+    before: f64,
     begun: u64,
+    /// Rounds of this process.
     rounds: u64,
-    /// Steps of all workers before that.
+    /// Steps of all workers when they last came together.
     made: f64,
     /// Batches drawn by this worker.
     drawn: u64,
@@ -163,8 +166,7 @@ impl Solver for Asking {
 
     /// The first worker looks at what the servers have, and tells the others.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        self.made += (worker.steps() - self.begun) as f64;
-        (self.begun, self.rounds) = (worker.steps(), 0);
+        self.made = self.done(worker);
         if worker.rank() == 0 {
             worker.look(&mut self.weights)?;
             self.recent.add(&self.weights);
@@ -193,6 +195,11 @@ impl Solver for Asking {
 }
 
 impl Asking {
+    /// Steps of all workers so far.
+    fn done(&self, worker: &Worker) -> f64 {
+        self.before + (worker.steps() - self.begun) as f64
+    }
+
     /// The next rows, with an update to send along.
     fn draw(&mut self, worker: &Worker, update: Request) -> Batch {
         let rows = draw(&mut worker.rng(self.drawn), worker.local.rows(), self.batch);
@@ -205,7 +212,7 @@ impl Asking {
     fn step(&mut self, worker: &mut Worker, batch: Batch) -> Request {
         let count = batch.rows.len() as f64;
         worker.local.gradient_of(&batch.rows, &self.weights, &mut self.change);
-        let size = self.size.at(self.made + (worker.steps() - self.begun) as f64);
+        let size = self.size.at(self.done(worker));
         let change = |(at, times): (&u32, &f64)| {
             let at = *at as usize;
             // The bias has no penalty, and however rare a feature is, its penalty never turns it round.

@@ -68,15 +68,26 @@ impl Algorithm for Hogwild {
         let size = StepSize::choose(worker, given)?;
         let shares = penalty_shares(worker)?;
         let mut recent = Recent::new(&from.weights);
-        let mut made = 0.0;
+        let mut before = 0.0;
         if let Some(saved) = saved {
-            made = saved.get(1).copied().ok_or_else(Error::damaged_worker)?;
+            before = saved.get(1).copied().ok_or_else(Error::damaged_worker)?;
             let rest = recent.restore(&saved[2..])?;
             rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
         let memory = worker.share(&from.weights)?;
         let (begun, weights) = (worker.steps(), from.weights.clone());
-        Ok(Box::new(InMemory { size, shares, memory, held: None, made, begun, rounds: 0, recent, weights }))
+        Ok(Box::new(InMemory {
+            size,
+            shares,
+            memory,
+            held: None,
+            before,
+            begun,
+            rounds: 0,
+            made: before,
+            recent,
+            weights,
+        }))
     }
 }
 
@@ -101,11 +112,13 @@ struct InMemory {
     shares: Vec<f64>,
     memory: Arc<SharedMemory>,
     held: Option<Step>,
-    /// Steps of all workers before this process, and of others on this memory.
-    made: f64,
+    /// Steps of all workers before this process, and steps that others made before on this memory.
+    before: f64,
     begun: u64,
     /// Rounds of this process.
     rounds: u64,
+    /// Steps of all workers when they last came together.
+    made: f64,
     recent: Recent,
     /// As they were at the end of the last round.
     weights: Vec<f64>,
@@ -141,8 +154,7 @@ impl Solver for InMemory {
 
     /// The first worker's weights and average are everyone's.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        self.made += (worker.steps() - self.begun) as f64;
-        (self.begun, self.rounds) = (worker.steps(), 0);
+        self.made = self.done(worker);
         worker.broadcast(0, &mut self.weights)?;
         worker.broadcast(0, &mut self.recent.average)
     }
@@ -167,11 +179,16 @@ impl Solver for InMemory {
 }
 
 impl InMemory {
+    /// Steps of all workers so far.
+    fn done(&self, worker: &Worker) -> f64 {
+        self.before + (worker.steps() - self.begun) as f64
+    }
+
     /// Makes the step that was held back, then one for each row but the last, which is held back in turn. Returns how
     /// many were made.
     fn steps(&mut self, worker: &mut Worker, rows: &[u32]) -> u64 {
         let (matrix, range) = worker.local.matrix();
-        let done = self.made + (worker.steps() - self.begun) as f64;
+        let done = self.done(worker);
         let weights = self.memory.cells();
         let before = self.held.take();
         let (made, held, values) = with_rows!(matrix, matrix => with_loss!(worker.local.problem.loss, loss => {

@@ -6,11 +6,27 @@ use std::sync::atomic::AtomicBool;
 
 use hemingway_data::{Dataset, Dense, Labels, Matrix, Sparse};
 use hemingway_train::{
-    Checkpoint, Cluster, Engine, Error, Event, Job, Loss, Machine, Parameters, Point, Problem, Run, Scoring,
-    Seconds, Simulated, Start, StopRules, algorithm,
+    Checkpoint, Cluster, Engine, Entry, Error, Event, Job, Loss, Machine, Needs, Parameters, Point, Problem,
+    Run, Scoring, Seconds, Simulated, Start, StopRules, algorithm, catalogue,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// What an algorithm asks of an engine.
+pub fn needs(name: &str) -> Needs {
+    algorithm(name, &Parameters::default()).expect("in the catalogue").needs()
+}
+
+/// Methods whose workers wait for one another, so that no clock decides what they compute.
+pub fn in_step() -> impl Iterator<Item = &'static Entry> {
+    let waits = |entry: &&Entry| matches!(needs(entry.name), Needs::Collectives | Needs::Neighbours);
+    catalogue().iter().copied().filter(waits)
+}
+
+/// Methods that an engine can run.
+pub fn offered(engine: &dyn Engine) -> impl Iterator<Item = &'static Entry> {
+    catalogue().iter().copied().filter(|entry| engine.offers(needs(entry.name)))
+}
 
 /// How a small dataset looks.
 #[derive(Debug, Clone, Copy)]
