@@ -1,5 +1,6 @@
 //! Training for Hemingway: losses, certificates, algorithms and engines.
 
+mod aggregation;
 mod algorithm;
 mod algorithms;
 mod certificate;
@@ -41,8 +42,8 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    Cocoa, CocoaPlus, Entry, Family, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton, TakeOver,
-    algorithm, catalogue, entry,
+    AccDadm, Cocoa, CocoaPlus, Dadm, Entry, Family, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton,
+    TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

@@ -15,26 +15,23 @@
 
 use std::ops::Range;
 
+use crate::aggregation::{Aggregation, Crowding};
 use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
-use crate::local::penalty;
+use crate::local::{dot, penalty};
 use crate::loss::{Shape, Tally, with_loss};
 use crate::recent::Recent;
 use crate::visit_order::{Pace, Settled, VisitOrder};
 use crate::{Error, Estimate, Worker};
 
-/// How the workers' changes become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregation {
-    /// Each change counts 1/m, and workers solve as if alone (CoCoA: γ = 1/m, σ' = 1).
-    Averaging,
-    /// Changes add up, and each worker expects the others to do as it does (CoCoA+: γ = 1, σ' = m).
-    Adding,
-}
+/// Numbers that workers sum in a round beside the weights.
+pub(crate) const SUMS: usize = 7;
 
 /// Dual state of this worker's rows, and the weights that belong to all duals of all workers.
 pub struct Sdca {
-    aggregation: Aggregation,
+    crowding: Crowding,
+    /// The penalty that steps see: λ, and more where there is a proximal term.
+    penalty: f64,
     coordinates: Vec<Coordinate>,
     /// w(α), the same on every worker between rounds.
     weights: Vec<f64>,
@@ -51,7 +48,7 @@ pub struct Sdca {
 #[derive(Clone, Copy)]
 struct Coordinate {
     dual: f64,
-    /// σ'‖x‖²/(λn), unknown (NaN) before the first visit. A 32-bit number would end at values of about 1e18.
+    /// ‖x‖²/(λn), unknown (NaN) before the first visit. A 32-bit number would end at values of about 1e18.
     curvature: f64,
     target: f32,
     /// Prediction averaged over rounds like the weights, where the loss has corners.
@@ -80,7 +77,8 @@ impl Sdca {
         let gap_estimate = GapEstimate::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
         let recent = Recent::new(&weights);
         Ok(Sdca {
-            aggregation,
+            crowding: Crowding::new(aggregation, worker.size()),
+            penalty: worker.local.problem.lambda,
             coordinates,
             weights,
             visit_order,
@@ -91,52 +89,87 @@ impl Sdca {
         })
     }
 
+    /// Steps as if the penalty were this one, of which a proximal term is a part.
+    pub fn with_penalty(self, penalty: f64) -> Sdca {
+        Sdca { penalty, ..self }
+    }
+
+    /// Moves the weights, as their proximal term moves. The bias, which has none, stays.
+    pub fn shift(&mut self, by: &[f64]) {
+        self.weights.iter_mut().zip(by).for_each(|(weight, by)| *weight += by);
+    }
+
     /// One round: `steps` local visits, then one sum over the workers.
     pub fn round(&mut self, worker: &mut Worker, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
         let visited = self.visit(worker, self.recent.rounds, steps);
-        let scope = self.visit_order.order.len() as f64 / visited.visits.max(1.0);
-        let Settled { loss, gap } = self.visit_order.settled;
-        let mut sums = [visited.loss * scope.max(1.0) + loss, visited.gap * scope.max(1.0) + gap, 0.0, 0.0];
-        match before {
-            Some(before) => self.aggregate(worker, before, visited.conjugate, &mut sums)?,
-            None => self.add_duals(visited.conjugate, 1.0, &mut sums),
-        }
-        let [loss, gap, conjugate, duals] = sums;
-        self.move_centre(worker, duals);
-        self.finish_round();
-        let local = &worker.local;
-        let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
-        let n = local.total_rows as f64;
-        if self.cornered {
-            let primal = loss / n + penalty(&self.recent.average);
-            self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
-        } else {
-            // With several workers the duals lag behind the weights, and the gap at visits says little.
-            self.gap_estimate.observe_visits(worker.size() == 1, loss / n + penalty(&self.weights), gap / n);
-        }
-        Ok(())
+        let of = self.visit_order.order.len();
+        self.finish_round(worker, before, visited, of)
     }
 
-    fn finish_round(&mut self) {
+    /// One round on a random sample of so many rows, each visited once. On all of them it is a [`round`](Sdca::round)
+    /// in which no row is settled.
+    pub fn round_on_sample(&mut self, worker: &mut Worker, count: usize) -> Result<(), Error> {
+        let before = (worker.size() > 1).then(|| self.remember());
+        self.visit_order.begin_sample(count, &mut worker.rng(self.recent.rounds));
+        let visited = self.visit_stretch(worker, 0..self.visit_order.order.len());
+        meter(worker, &visited);
+        let of = self.visit_order.rows;
+        self.finish_round(worker, before, visited, of)
+    }
+
+    /// What follows the visits, which stand for so many rows.
+    fn finish_round(
+        &mut self,
+        worker: &mut Worker,
+        before: Option<Before>,
+        visited: VisitSums,
+        of: usize,
+    ) -> Result<(), Error> {
+        let scope = (of as f64 / visited.visits.max(1.0)).max(1.0);
+        let Settled { loss, gap } = self.visit_order.settled;
+        let mut sums = Sums {
+            loss: visited.loss * scope + loss,
+            gap: visited.gap * scope + gap,
+            conjugate: self.gap_estimate.conjugate,
+            conjugate_change: visited.conjugate,
+            ..Sums::default()
+        };
+        let share = match before {
+            Some(before) => self.aggregate(worker, before, &mut sums)?,
+            None => {
+                sums.duals_change = self.sum_of_duals();
+                1.0
+            }
+        };
+        // On the hinge φ* is linear: a share of the change has this share of it.
+        self.gap_estimate.conjugate += share * visited.conjugate;
+        self.move_centre(worker, sums.duals + share * sums.duals_change);
         if self.cornered {
             self.recent.add(&self.weights);
         } else {
             self.recent.rounds += 1;
         }
+        self.observe(worker, &sums, sums.conjugate + share * sums.conjugate_change);
+        Ok(())
     }
 
-    /// Σ φ*(−α), kept up to date by what changed, and Σ α.
-    fn add_duals(&mut self, conjugate_change: f64, gamma: f64, sums: &mut [f64; 4]) {
-        // On the hinge φ* is linear, so averaged duals have the averaged conjugate.
-        self.gap_estimate.conjugate += gamma * conjugate_change;
-        sums[2] = self.gap_estimate.conjugate;
-        sums[3] = self.sum_of_duals();
+    fn observe(&mut self, worker: &Worker, sums: &Sums, conjugate: f64) {
+        let local = &worker.local;
+        let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
+        let n = local.total_rows as f64;
+        if self.cornered {
+            let primal = sums.loss / n + penalty(&self.recent.average);
+            self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
+        } else {
+            // With several workers the duals lag behind the weights, and the gap at visits says little.
+            let primal = sums.loss / n + penalty(&self.weights);
+            self.gap_estimate.observe_visits(worker.size() == 1, primal, sums.gap / n);
+        }
     }
 
     fn remember(&self) -> Before {
-        let averaging = self.aggregation == Aggregation::Averaging;
-        Before { weights: self.weights.clone(), duals: if averaging { self.duals() } else { Vec::new() } }
+        Before { weights: self.weights.clone(), duals: self.duals() }
     }
 
     fn sum_of_duals(&self) -> f64 {
@@ -146,29 +179,40 @@ impl Sdca {
         }
     }
 
-    /// Turns every worker's local change into the common one.
-    fn aggregate(
-        &mut self,
-        worker: &mut Worker,
-        before: Before,
-        conjugate_change: f64,
-        sums: &mut [f64; 4],
-    ) -> Result<(), Error> {
-        let gamma = self.aggregation.gamma(worker.size());
-        for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
-            coordinate.dual = before + gamma * (coordinate.dual - before);
-        }
-        self.add_duals(conjugate_change, gamma, sums);
-        // The local copy moved by σ'Δw_k; what counts is γΔw_k.
-        let share = gamma / self.aggregation.sigma(worker.size());
+    /// Turns every worker's local change into the common one. Returns which share of it was taken.
+    fn aggregate(&mut self, worker: &mut Worker, before: Before, sums: &mut Sums) -> Result<f64, Error> {
+        // The local copy moved by σ'Δw_k.
+        let scale = self.crowding.scale();
         let pairs = self.weights.iter().zip(&before.weights);
-        let mut change: Vec<f64> = pairs.map(|(now, then)| share * (now - then)).collect();
-        change.extend(sums.iter());
+        let mut change: Vec<f64> = pairs.map(|(now, then)| scale * (now - then)).collect();
+        if self.bias_penalty.is_some() {
+            sums.duals = before.duals.iter().sum();
+            sums.duals_change = self.sum_of_duals() - sums.duals;
+        }
+        sums.square = self.square(&change);
+        change.extend(sums.to_numbers());
         worker.sum(&mut change)?;
-        sums.copy_from_slice(&change[self.weights.len()..]);
+        let (change, summed) = change.split_at(self.weights.len());
+        *sums = Sums::from_numbers(summed);
+        let share = self.crowding.share(sums.square, self.square(change));
         self.weights = before.weights;
-        self.weights.iter_mut().zip(&change).for_each(|(weight, change)| *weight += change);
-        Ok(())
+        self.weights.iter_mut().zip(change).for_each(|(weight, change)| *weight += share.weights * change);
+        if share.duals != 1.0 {
+            for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
+                coordinate.dual = before + share.duals * (coordinate.dual - before);
+            }
+        }
+        Ok(share.duals)
+    }
+
+    /// ‖Δw‖², in which a bias counts by its own penalty.
+    fn square(&self, change: &[f64]) -> f64 {
+        match (self.bias_penalty, change.split_last()) {
+            (Some(penalty), Some((bias, change))) => {
+                dot(change, change) + penalty / self.penalty * bias * bias
+            }
+            _ => dot(change, change),
+        }
     }
 
     /// The multiplier step of the bias.
@@ -194,23 +238,22 @@ impl Sdca {
             left -= part.visits * per_visit;
             visited.add(&part);
         }
-        worker.local.meter(visited.values);
-        worker.local.meter_visits(visited.visits);
+        meter(worker, &visited);
         visited
     }
 
     fn visit_stretch(&mut self, worker: &Worker, range: Range<usize>) -> VisitSums {
         let (matrix, rows_range) = worker.local.matrix();
-        let sigma = self.aggregation.sigma(worker.size());
+        let sigma = self.crowding.expected();
         let n = worker.local.total_rows as f64;
-        let scale = sigma / (worker.local.problem.lambda * n);
-        let bias_scale = self.bias_penalty.map(|penalty| sigma / (penalty * n));
+        let scale = 1.0 / (self.penalty * n);
+        let bias_scale = self.bias_penalty.map(|penalty| 1.0 / (penalty * n));
         let first = rows_range.start;
         let share = self.recent.next_share();
         with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
-            None => fastest(Stretch::<_, _, false> { rows, loss, first, scale, bias_scale: 0.0, share, range, sdca: self }),
+            None => fastest(Stretch::<_, _, false> { rows, loss, first, sigma, scale, bias_scale: 0.0, share, range, sdca: self }),
             Some(bias_scale) => {
-                fastest(Stretch::<_, _, true> { rows, loss, first, scale, bias_scale, share, range, sdca: self })
+                fastest(Stretch::<_, _, true> { rows, loss, first, sigma, scale, bias_scale, share, range, sdca: self })
             }
         }))
     }
@@ -243,6 +286,7 @@ impl Sdca {
     /// State besides duals and weights.
     pub fn save(&self) -> Vec<f64> {
         let mut saved = self.recent.save();
+        saved.push(self.crowding.save());
         saved.extend(self.gap_estimate.save());
         saved.extend(self.coordinates.iter().map(|coordinate| f64::from(coordinate.average)));
         saved.extend(self.visit_order.save());
@@ -252,6 +296,8 @@ impl Sdca {
     /// Takes up the state that [`save`](Sdca::save) wrote.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
         let rest = self.recent.restore(saved)?;
+        let (crowding, rest) = rest.split_first().ok_or_else(Error::damaged_worker)?;
+        self.crowding.restore(*crowding);
         let (gap_estimate, rest) =
             rest.split_at_checked(GapEstimate::SAVED).ok_or_else(Error::damaged_worker)?;
         self.gap_estimate = GapEstimate::restore(gap_estimate);
@@ -269,6 +315,37 @@ impl Sdca {
 struct Before {
     weights: Vec<f64>,
     duals: Vec<f64>,
+}
+
+/// What workers sum beside their changes of the weights.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    loss: f64,
+    gap: f64,
+    /// Σ φ*(−α) before the round, and its change.
+    conjugate: f64,
+    conjugate_change: f64,
+    /// Σ α where there is a bias, and its change.
+    duals: f64,
+    duals_change: f64,
+    /// ‖Δw_k‖².
+    square: f64,
+}
+
+impl Sums {
+    fn to_numbers(self) -> [f64; SUMS] {
+        let Sums { loss, gap, conjugate, conjugate_change, duals, duals_change, square } = self;
+        [loss, gap, conjugate, conjugate_change, duals, duals_change, square]
+    }
+
+    fn from_numbers(numbers: &[f64]) -> Sums {
+        match *numbers {
+            [loss, gap, conjugate, conjugate_change, duals, duals_change, square] => {
+                Sums { loss, gap, conjugate, conjugate_change, duals, duals_change, square }
+            }
+            _ => unreachable!("as many as were sent"),
+        }
+    }
 }
 
 /// What visits showed, each row as it was then.
@@ -293,22 +370,9 @@ impl VisitSums {
     }
 }
 
-impl Aggregation {
-    /// γ.
-    fn gamma(self, workers: usize) -> f64 {
-        match self {
-            Aggregation::Averaging => 1.0 / workers as f64,
-            Aggregation::Adding => 1.0,
-        }
-    }
-
-    /// σ'.
-    fn sigma(self, workers: usize) -> f64 {
-        match self {
-            Aggregation::Averaging => 1.0,
-            Aggregation::Adding => workers as f64,
-        }
-    }
+fn meter(worker: &mut Worker, visited: &VisitSums) {
+    worker.local.meter(visited.values);
+    worker.local.meter_visits(visited.visits);
 }
 
 /// A penalty of the bias that curves its dual as much as an average row curves that of the weights.
@@ -326,9 +390,11 @@ struct Stretch<'a, R, S, const BIAS: bool> {
     loss: S,
     /// Where this worker's rows begin in the matrix.
     first: usize,
-    /// σ'/(λn): what a unit of α adds to u along its row.
+    /// σ': what a unit of α adds to w it adds to u so many times.
+    sigma: f64,
+    /// 1/(λn): what it adds to w along its row.
     scale: f64,
-    /// σ'/(μn): what it adds to the bias.
+    /// 1/(μn): what it adds to the bias.
     bias_scale: f64,
     /// How much of the average this round is.
     share: f64,
@@ -347,7 +413,8 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> VisitSums {
-        let Stretch { rows, loss, first, scale, bias_scale, share, range, sdca } = self;
+        let Stretch { rows, loss, first, sigma, scale, bias_scale, share, range, sdca } = self;
+        let (step, bias_step) = (sigma * scale, sigma * bias_scale);
         let Sdca { coordinates, weights, visit_order, .. } = sdca;
         let VisitOrder { order, position, kept, calm, dull, violation, visits, newly_settled, .. } =
             visit_order;
@@ -370,9 +437,10 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 let curvature = scale * rows.squared_norm(first + row) + bias_scale;
                 coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
+            let curvature = (sigma * coordinate.curvature).min(MOST_CURVATURE);
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
             let prediction = rows.dot::<FMA>(first + row, weights) + if BIAS { bias[0] } else { 0.0 };
-            let visit = loss.visit(old, prediction, target, coordinate.curvature, &mut tally);
+            let visit = loss.visit(old, prediction, target, curvature, &mut tally);
             if S::CORNERED {
                 let moved =
                     coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
@@ -398,9 +466,9 @@ impl<R: Rows, S: Shape, const BIAS: bool> Task for Stretch<'_, R, S, BIAS> {
                 if S::CORNERED {
                     visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
                 }
-                rows.add::<FMA>(first + row, scale * change, weights);
+                rows.add::<FMA>(first + row, step * change, weights);
                 if BIAS {
-                    bias[0] += bias_scale * change;
+                    bias[0] += bias_step * change;
                 }
                 visited.values += length;
             }

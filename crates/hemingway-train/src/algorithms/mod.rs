@@ -1,9 +1,11 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod acc_dadm;
 mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
+mod dadm;
 mod drift;
 mod gradient_descent;
 mod interior_point;
@@ -21,8 +23,10 @@ mod vain;
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
 
+pub use acc_dadm::AccDadm;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
+pub use dadm::Dadm;
 pub use gradient_descent::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
@@ -54,8 +58,8 @@ pub struct Entry {
     pub late: bool,
     /// How it goes on from a model that another algorithm has reached.
     pub takes_over: fn(Loss) -> TakeOver,
-    /// Why it does not suit a problem of this many weights, if it does not.
-    pub unsuited: fn(usize) -> Option<String>,
+    /// Why it does not suit a problem of this many weights with this loss, if it does not.
+    pub unsuited: fn(usize, Loss) -> Option<String>,
     /// What setting it up costs before the first round.
     pub set_up: fn(&Share) -> Vec<Phase>,
     /// What a round costs.
@@ -108,7 +112,7 @@ impl TakeOver {
 }
 
 /// Nothing is held against it.
-fn suits_all(_: usize) -> Option<String> {
+fn suits_all(_: usize, _: Loss) -> Option<String> {
     None
 }
 
@@ -116,6 +120,8 @@ fn suits_all(_: usize) -> Option<String> {
 static CATALOGUE: &[&Entry] = &[
     &cocoa::ENTRY,
     &cocoa_plus::ENTRY,
+    &dadm::ENTRY,
+    &acc_dadm::ENTRY,
     &gradient_descent::ENTRY,
     &lbfgs::ENTRY,
     &local_sgd::ENTRY,
