@@ -3,7 +3,7 @@
 mod reference;
 mod trial;
 
-use hemingway_train::{Error, LOSSES, Loss, Parameters, Start, Stop, StopRules};
+use hemingway_train::{Error, LOSSES, Loss, Parameters, Start, Stop, StopRules, Threads};
 use reference::optimum;
 use trial::{Recipe, Trial, objective, rows_of, simulated};
 
@@ -106,7 +106,7 @@ fn reaches(mut trial: Trial, error: f64) {
 fn certified_optima_are_reached_on_any_number_of_workers() {
     for workers in WORKERS {
         for loss in [Loss::Logistic, Loss::SmoothedHinge, Loss::Squared] {
-            for algorithm in ["dadm", "acc-dadm"] {
+            for algorithm in ["dadm", "acc-dadm", "svrg"] {
                 reaches(trial(algorithm, loss, workers), 1e-6);
                 let mut biased = trial(algorithm, loss, workers);
                 biased.problem.bias = true;
@@ -116,6 +116,13 @@ fn certified_optima_are_reached_on_any_number_of_workers() {
         for algorithm in ["dadm", "acc-dadm"] {
             reaches(trial(algorithm, Loss::Hinge, workers), 1e-3);
         }
+    }
+}
+
+#[test]
+fn no_noise_is_left_of_corrected_steps() {
+    for workers in [1, 4] {
+        reaches(trial("svrg", Loss::Logistic, workers), 1e-9);
     }
 }
 
@@ -130,6 +137,16 @@ fn momentum_pays_where_the_penalty_is_small() {
     };
     let (plain, accelerated) = (rounds("dadm"), rounds("acc-dadm"));
     assert!(2 * accelerated < plain, "{accelerated} rounds with momentum, {plain} without");
+}
+
+#[test]
+fn steps_that_are_too_long_become_shorter() {
+    for engine in [&Threads as &dyn hemingway_train::Engine, &simulated()] {
+        let mut trial = trial("svrg", Loss::Logistic, 3);
+        trial.parameters.step_size = Some(1e9);
+        trial.stop = StopRules { error: Some(1e-6), rounds: Some(1000), ..StopRules::default() };
+        assert_eq!(trial.run(engine).unwrap().run.stop, Stop::Error);
+    }
 }
 
 #[test]
@@ -148,7 +165,7 @@ fn batches_without_a_row_for_each_worker_are_refused() {
 
 #[test]
 fn models_of_other_algorithms_are_gone_on_from() {
-    for algorithm in ["dadm", "acc-dadm"] {
+    for algorithm in ["dadm", "acc-dadm", "svrg"] {
         for workers in [1, 3] {
             let mut first = trial("cocoa", Loss::Logistic, 2);
             first.stop = StopRules { error: Some(1e-4), rounds: Some(2000), ..StopRules::default() };

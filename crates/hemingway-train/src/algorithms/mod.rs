@@ -18,6 +18,7 @@ mod newton;
 mod passes;
 mod sgd;
 mod step_size;
+mod svrg;
 mod vain;
 
 use crate::footprint::Vectors;
@@ -33,6 +34,7 @@ pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
 use passes::Passes;
+pub use svrg::Svrg;
 
 /// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
 pub struct Entry {
@@ -116,6 +118,11 @@ fn suits_all(_: usize, _: Loss) -> Option<String> {
     None
 }
 
+/// Whole gradients say nothing of what a step does where a loss has corners.
+fn unsuited_for_corners(_: usize, loss: Loss) -> Option<String> {
+    loss.smoothness().is_none().then(|| format!("the {loss} has corners, where its slopes jump"))
+}
+
 /// Every algorithm there is.
 static CATALOGUE: &[&Entry] = &[
     &cocoa::ENTRY,
@@ -127,6 +134,7 @@ static CATALOGUE: &[&Entry] = &[
     &local_sgd::ENTRY,
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
+    &svrg::ENTRY,
 ];
 
 /// Every algorithm, by name.
