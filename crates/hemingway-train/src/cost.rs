@@ -72,6 +72,11 @@ impl Share {
         self.meter.values(self.values) + self.meter.rows(self.rows)
     }
 
+    /// A product with the Hessian: predictions of all rows, and a sum over them.
+    pub(crate) fn products(&self) -> Work {
+        2.0 * self.half_pass()
+    }
+
     /// Squares of all values.
     pub(crate) fn squares(&self) -> Work {
         self.meter.values(self.values)

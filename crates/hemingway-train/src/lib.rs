@@ -43,7 +43,7 @@ mod worker;
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
     AccDadm, Cocoa, CocoaPlus, Dadm, Entry, Family, GradientDescent, Lbfgs, LocalSgd, MinibatchSgd, Newton,
-    Svrg, TakeOver, algorithm, catalogue, entry,
+    NewtonCg, Svrg, TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

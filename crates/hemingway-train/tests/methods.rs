@@ -106,7 +106,7 @@ fn reaches(mut trial: Trial, error: f64) {
 fn certified_optima_are_reached_on_any_number_of_workers() {
     for workers in WORKERS {
         for loss in [Loss::Logistic, Loss::SmoothedHinge, Loss::Squared] {
-            for algorithm in ["dadm", "acc-dadm", "svrg"] {
+            for algorithm in ["dadm", "acc-dadm", "svrg", "newton-cg"] {
                 reaches(trial(algorithm, loss, workers), 1e-6);
                 let mut biased = trial(algorithm, loss, workers);
                 biased.problem.bias = true;
@@ -165,7 +165,7 @@ fn batches_without_a_row_for_each_worker_are_refused() {
 
 #[test]
 fn models_of_other_algorithms_are_gone_on_from() {
-    for algorithm in ["dadm", "acc-dadm", "svrg"] {
+    for algorithm in ["dadm", "acc-dadm", "svrg", "newton-cg"] {
         for workers in [1, 3] {
             let mut first = trial("cocoa", Loss::Logistic, 2);
             first.stop = StopRules { error: Some(1e-4), rounds: Some(2000), ..StopRules::default() };

@@ -15,6 +15,7 @@ mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
 mod newton;
+mod newton_cg;
 mod passes;
 mod sgd;
 mod step_size;
@@ -33,6 +34,7 @@ pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
+pub use newton_cg::NewtonCg;
 use passes::Passes;
 pub use svrg::Svrg;
 
@@ -134,6 +136,7 @@ static CATALOGUE: &[&Entry] = &[
     &local_sgd::ENTRY,
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
+    &newton_cg::ENTRY,
     &svrg::ENTRY,
 ];
 
