@@ -110,6 +110,11 @@ impl Share {
         features * (1.0 - (1.0 - per_row / features.max(1.0)).powf(rows))
     }
 
+    /// A product with the Hessian: predictions of all rows, and a sum over them.
+    pub(crate) fn products(&self) -> Work {
+        2.0 * self.half_pass()
+    }
+
     /// Squares of all values.
     pub(crate) fn squares(&self) -> Work {
         self.meter.values(self.values)

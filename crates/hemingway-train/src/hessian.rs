@@ -3,7 +3,7 @@
 use hemingway_data::Matrix;
 
 use crate::Local;
-use crate::kernels::{Task, fastest};
+use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Shape, with_loss};
 
 impl Local<'_> {
@@ -27,6 +27,47 @@ impl Local<'_> {
         let (mut values, targets) = (predictions.to_vec(), self.targets());
         with_loss!(self.problem.loss, loss => fastest(Curvatures { loss, values: &mut values, targets }));
         values
+    }
+
+    /// into += Σ c_i (x_i·v) x_i (with a bias as a last feature that is always 1), in one pass over the data.
+    pub fn add_hessian_product(&mut self, curvatures: &[f64], vector: &[f64], into: &mut [f64]) {
+        struct Product<'a, R> {
+            rows: R,
+            range: std::ops::Range<usize>,
+            curvatures: &'a [f64],
+            vector: &'a [f64],
+            bias: f64,
+            into: &'a mut [f64],
+        }
+        impl<R: Rows> Task for Product<'_, R> {
+            type Output = f64;
+            #[inline(always)]
+            fn run<const FMA: bool>(self) -> f64 {
+                let mut scales = 0.0;
+                for (curvature, row) in self.curvatures.iter().zip(self.range) {
+                    if *curvature != 0.0 {
+                        let scale = curvature * (self.rows.dot::<FMA>(row, self.vector) + self.bias);
+                        scales += scale;
+                        self.rows.add::<FMA>(row, scale, self.into);
+                    }
+                }
+                scales
+            }
+        }
+        let features = self.features();
+        let bias = vector.get(features).copied().unwrap_or(0.0);
+        let (matrix, range) = self.matrix();
+        let (into, bias_into) = into.split_at_mut(features);
+        let scales = with_rows!(matrix, rows => {
+            fastest(Product { rows, range, curvatures, vector, bias, into })
+        });
+        if let Some(into) = bias_into.first_mut() {
+            *into += scales;
+        }
+        let used =
+            curvatures.iter().filter(|curvature| **curvature != 0.0).count() as f64 / self.rows() as f64;
+        self.meter(2.0 * used * self.stored() as f64);
+        self.meter_rows(2.0 * used * self.rows() as f64);
     }
 
     /// hessian += Σ c_i x_i x_iᵀ, row-major, lower half at least (and a last row for a bias).

@@ -1,5 +1,6 @@
 //! Training for Hemingway: losses, certificates, algorithms and engines.
 
+mod aggregation;
 mod algorithm;
 mod algorithms;
 mod certificate;
@@ -41,8 +42,8 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
 pub use algorithms::{
-    AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd,
-    Newton, Passcode, TakeOver, algorithm, catalogue, entry,
+    AccDadm, AsyncSgd, Cocoa, CocoaPlus, Dadm, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd,
+    MinibatchSgd, Newton, NewtonCg, Passcode, Svrg, TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

@@ -109,9 +109,9 @@ impl<'a> Local<'a> {
     }
 
     /// Adds to the meter: `rows` rows were visited in a plain pass, half of what a step on them would be.
-    fn meter_rows(&mut self, rows: usize) {
-        self.work += self.meter.rows(rows as f64);
-        self.visited += 0.5 * rows as f64;
+    pub(crate) fn meter_rows(&mut self, rows: f64) {
+        self.work += self.meter.rows(rows);
+        self.visited += 0.5 * rows;
     }
 
     /// Rows that were visited since this was last asked.
@@ -159,7 +159,7 @@ impl<'a> Local<'a> {
         let range = self.range.clone();
         with_rows!(self.matrix, rows => fastest(Predict { rows, range, weights, bias, predictions }));
         self.meter(self.stored() as f64);
-        self.meter_rows(self.rows());
+        self.meter_rows(self.rows() as f64);
     }
 
     /// into += Σ scale_i x_i (and Σ scale_i for a bias).
@@ -190,7 +190,7 @@ impl<'a> Local<'a> {
         with_rows!(self.matrix, rows => fastest(Combine { rows, range, scales, into }));
         let used = scales.iter().filter(|scale| **scale != 0.0).count() as f64 / scales.len().max(1) as f64;
         self.meter(self.stored() as f64 * used);
-        self.meter_rows(self.rows());
+        self.meter_rows(self.rows() as f64);
     }
 
     /// into += Σ x_i², feature by feature (and the number of rows for a bias).

@@ -8,9 +8,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::aggregation::Aggregation;
 use crate::local::penalty;
 use crate::loss::{Shape, with_loss};
-use crate::sdca::{Aggregation, Sdca};
+use crate::sdca::Sdca;
 use crate::{Certificate, Error, Solver, Worker};
 
 /// What scoring keeps between rounds on one worker.
@@ -158,7 +159,12 @@ impl Scorer {
                     self.raise_by_predictions(worker, predictions)?;
                 }
             }
-            (Some(duals), _) => self.raise_by_duals(worker, duals)?,
+            (Some(duals), _) => {
+                self.raise_by_duals(worker, duals)?;
+                if !solver.weights_belong_to_duals() && worker.local.problem.loss.smoothness().is_some() {
+                    self.raise_by_predictions(worker, predictions)?;
+                }
+            }
             (None, Some(gradient)) if local.problem.loss.smoothness().is_some() => {
                 self.raise_by_slopes(worker, weights, gradient, predictions)?;
             }

@@ -13,35 +13,30 @@
 //! A bias has no penalty, so its dual is a constraint, Σ α = 0. It is met in the limit by the method of
 //! multipliers: within a round the bias has a quadratic penalty around a centre, and after it the centre moves.
 
-use std::ops::Range;
-use std::sync::Arc;
+mod at_once;
 
-use crate::engines::{Change, Journal};
+use std::ops::Range;
+
+use crate::aggregation::{Aggregation, Crowding};
 use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
-use crate::local::penalty;
+use crate::local::{dot, penalty};
 use crate::loss::{Shape, Tally, with_loss};
 use crate::recent::Recent;
 use crate::visit_order::{Pace, Settled, VisitOrder};
 use crate::{Error, Estimate, Worker};
 
-/// How the workers' changes become one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Aggregation {
-    /// Each change counts 1/m, and workers solve as if alone (CoCoA: γ = 1/m, σ' = 1).
-    Averaging,
-    /// Changes add up, and each worker expects the others to do as it does (CoCoA+: γ = 1, σ' = m).
-    Adding,
-    /// Everyone makes the changes of all at once (PASSCoDe), and takes rows for so many times more curved than they are.
-    AtOnce {
-        /// How many times.
-        sigma: f64,
-    },
-}
+use at_once::Held;
+pub use at_once::Told;
+
+/// Numbers that workers sum in a round beside the weights.
+pub(crate) const SUMS: usize = 7;
 
 /// Dual state of this worker's rows, and the weights that belong to all duals of all workers.
 pub struct Sdca {
-    aggregation: Aggregation,
+    crowding: Crowding,
+    /// The penalty that steps see: λ, and more where there is a proximal term.
+    penalty: f64,
     coordinates: Vec<Coordinate>,
     /// w(α), the same on every worker between rounds.
     weights: Vec<f64>,
@@ -52,24 +47,17 @@ pub struct Sdca {
     recent: Recent,
     cornered: bool,
     gap_estimate: GapEstimate,
-    /// What the last visit to shared weights changes.
+    /// Where workers do not wait for one another: what the last visit changes,
     held: Option<Held>,
-    /// What visits to shared weights have shown since workers last conferred.
+    /// and what visits have shown since workers last conferred.
     seen: VisitSums,
-}
-
-/// A change that is known and has not happened yet.
-#[derive(Debug, Clone, Copy)]
-struct Held {
-    row: usize,
-    alpha: f64,
 }
 
 /// All that a visit needs of a row, in one place.
 #[derive(Clone, Copy)]
 struct Coordinate {
     dual: f64,
-    /// σ'‖x‖²/(λn), unknown (NaN) before the first visit. A 32-bit number would end at values of about 1e18.
+    /// ‖x‖²/(λn), unknown (NaN) before the first visit. A 32-bit number would end at values of about 1e18.
     curvature: f64,
     target: f32,
     /// Prediction averaged over rounds like the weights, where the loss has corners.
@@ -92,15 +80,14 @@ impl Sdca {
         };
         let coordinates: Vec<_> = duals.iter().zip(worker.local.targets()).map(coordinate).collect();
         let bias_penalty = worker.local.problem.bias.then(|| bias_penalty(worker)).transpose()?;
-        // What others do is seen at once, as if they were this worker.
-        let at_once = matches!(aggregation, Aggregation::AtOnce { .. });
-        let workers = if at_once { 1 } else { worker.size() };
-        let visit_order = VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, workers));
+        let visit_order =
+            VisitOrder::new(coordinates.len(), Pace::of(worker.local.problem.loss, worker.size()));
         let cornered = worker.local.problem.loss.smoothness().is_none();
         let gap_estimate = GapEstimate::new(if cornered { worker.local.conjugate(&duals, 1.0) } else { 0.0 });
         let recent = Recent::new(&weights);
         Ok(Sdca {
-            aggregation,
+            crowding: Crowding::new(aggregation, worker.size()),
+            penalty: worker.local.problem.lambda,
             coordinates,
             weights,
             visit_order,
@@ -113,59 +100,71 @@ impl Sdca {
         })
     }
 
+    /// Steps as if the penalty were this one, of which a proximal term is a part.
+    pub fn with_penalty(self, penalty: f64) -> Sdca {
+        Sdca { penalty, ..self }
+    }
+
+    /// Moves the weights, as their proximal term moves. The bias, which has none, stays.
+    pub fn shift(&mut self, by: &[f64]) {
+        self.weights.iter_mut().zip(by).for_each(|(weight, by)| *weight += by);
+    }
+
     /// One round: `steps` local visits, then one sum over the workers.
     pub fn round(&mut self, worker: &mut Worker, steps: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
         let visited = self.visit(worker, self.recent.rounds, steps);
-        let [loss, gap] = self.of_all_rows(&visited);
-        let mut sums = [loss, gap, 0.0, 0.0];
-        match before {
-            Some(before) => self.aggregate(worker, before, visited.conjugate, &mut sums)?,
-            None => self.add_duals(visited.conjugate, 1.0, &mut sums),
-        }
-        let [loss, gap, conjugate, duals] = sums;
-        self.move_centre(worker, duals);
-        self.finish_round();
-        self.observe(worker, worker.size() == 1, loss, gap, conjugate);
-        Ok(())
+        let of = self.visit_order.order.len();
+        self.finish_round(worker, before, visited, of)
     }
 
-    /// Loss and gap of this worker's rows, from visits to some of them.
-    fn of_all_rows(&self, visited: &VisitSums) -> [f64; 2] {
-        let scope = (self.visit_order.order.len() as f64 / visited.visits.max(1.0)).max(1.0);
-        let Settled { loss, gap } = self.visit_order.settled;
-        [visited.loss * scope + loss, visited.gap * scope + gap]
+    /// One round on a random sample of so many rows, each visited once. On all of them it is a [`round`](Sdca::round)
+    /// in which no row is settled.
+    pub fn round_on_sample(&mut self, worker: &mut Worker, count: usize) -> Result<(), Error> {
+        let before = (worker.size() > 1).then(|| self.remember());
+        self.visit_order.begin_sample(count, &mut worker.rng(self.recent.rounds));
+        let visited = self.visit_stretch(worker, 0..self.visit_order.order.len());
+        meter(worker, &visited);
+        let of = self.visit_order.rows;
+        self.finish_round(worker, before, visited, of)
     }
 
-    /// What a round shows of objective and gap.
-    fn observe(&mut self, worker: &Worker, reliable: bool, loss: f64, gap: f64, conjugate: f64) {
-        let local = &worker.local;
-        let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
-        let n = local.total_rows as f64;
-        if self.cornered {
-            let primal = loss / n + penalty(&self.recent.average);
-            self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
-        } else {
-            // With several workers that wait for one another the duals lag behind the weights, and the gap at visits
-            // says little.
-            self.gap_estimate.observe_visits(reliable, loss / n + penalty(&self.weights), gap / n);
-        }
-    }
-
-    /// What all workers' visits of the last round show, where rounds have no sum.
-    pub fn estimate_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        let visited = std::mem::take(&mut self.seen);
-        let [loss, gap] = self.of_all_rows(&visited);
-        self.gap_estimate.conjugate += visited.conjugate;
-        let mut sums = [loss, gap, self.gap_estimate.conjugate];
-        worker.sum(&mut sums)?;
-        let [loss, gap, conjugate] = sums;
-        self.observe(worker, true, loss, gap, conjugate);
+    /// What follows the visits, which stand for so many rows.
+    fn finish_round(
+        &mut self,
+        worker: &mut Worker,
+        before: Option<Before>,
+        visited: VisitSums,
+        of: usize,
+    ) -> Result<(), Error> {
+        let [loss, gap] = self.of_all_rows(&visited, of);
+        let mut sums = Sums {
+            loss,
+            gap,
+            conjugate: self.gap_estimate.conjugate,
+            conjugate_change: visited.conjugate,
+            ..Sums::default()
+        };
+        let share = match before {
+            Some(before) => self.aggregate(worker, before, &mut sums)?,
+            None => {
+                sums.duals_change = self.sum_of_duals();
+                1.0
+            }
+        };
+        // On the hinge φ* is linear: a share of the change has this share of it.
+        self.gap_estimate.conjugate += share * visited.conjugate;
+        self.move_centre(worker, sums.duals + share * sums.duals_change);
+        self.count_round();
+        let conjugate = sums.conjugate + share * sums.conjugate_change;
+        // With several workers that wait for one another the duals lag behind the weights, and the gap at visits says
+        // little.
+        self.observe(worker, worker.size() == 1, [sums.loss, sums.gap, conjugate]);
         Ok(())
     }
 
     /// A round has ended.
-    pub fn finish_round(&mut self) {
+    pub fn count_round(&mut self) {
         if self.cornered {
             self.recent.add(&self.weights);
         } else {
@@ -173,17 +172,28 @@ impl Sdca {
         }
     }
 
-    /// Σ φ*(−α), kept up to date by what changed, and Σ α.
-    fn add_duals(&mut self, conjugate_change: f64, gamma: f64, sums: &mut [f64; 4]) {
-        // On the hinge φ* is linear, so averaged duals have the averaged conjugate.
-        self.gap_estimate.conjugate += gamma * conjugate_change;
-        sums[2] = self.gap_estimate.conjugate;
-        sums[3] = self.sum_of_duals();
+    /// Loss and gap of this worker's rows, from visits that stand for so many of them.
+    fn of_all_rows(&self, visited: &VisitSums, of: usize) -> [f64; 2] {
+        let scope = (of as f64 / visited.visits.max(1.0)).max(1.0);
+        let Settled { loss, gap } = self.visit_order.settled;
+        [visited.loss * scope + loss, visited.gap * scope + gap]
+    }
+
+    /// What loss, gap and Σ φ*(−α) of all rows say of objective and gap.
+    fn observe(&mut self, worker: &Worker, reliable: bool, [loss, gap, conjugate]: [f64; 3]) {
+        let local = &worker.local;
+        let penalty = |weights: &[f64]| penalty(local.problem, local.features(), weights);
+        let n = local.total_rows as f64;
+        if self.cornered {
+            let primal = loss / n + penalty(&self.recent.average);
+            self.gap_estimate.observe_average(primal, -conjugate / n - penalty(&self.weights));
+        } else {
+            self.gap_estimate.observe_visits(reliable, loss / n + penalty(&self.weights), gap / n);
+        }
     }
 
     fn remember(&self) -> Before {
-        let averaging = self.aggregation == Aggregation::Averaging;
-        Before { weights: self.weights.clone(), duals: if averaging { self.duals() } else { Vec::new() } }
+        Before { weights: self.weights.clone(), duals: self.duals() }
     }
 
     /// Σ α, where there is a bias.
@@ -194,29 +204,40 @@ impl Sdca {
         }
     }
 
-    /// Turns every worker's local change into the common one.
-    fn aggregate(
-        &mut self,
-        worker: &mut Worker,
-        before: Before,
-        conjugate_change: f64,
-        sums: &mut [f64; 4],
-    ) -> Result<(), Error> {
-        let gamma = self.aggregation.gamma(worker.size());
-        for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
-            coordinate.dual = before + gamma * (coordinate.dual - before);
-        }
-        self.add_duals(conjugate_change, gamma, sums);
-        // The local copy moved by σ'Δw_k; what counts is γΔw_k.
-        let share = gamma / self.aggregation.sigma(worker.size());
+    /// Turns every worker's local change into the common one. Returns which share of it was taken.
+    fn aggregate(&mut self, worker: &mut Worker, before: Before, sums: &mut Sums) -> Result<f64, Error> {
+        // The local copy moved by σ'Δw_k.
+        let scale = self.crowding.scale();
         let pairs = self.weights.iter().zip(&before.weights);
-        let mut change: Vec<f64> = pairs.map(|(now, then)| share * (now - then)).collect();
-        change.extend(sums.iter());
+        let mut change: Vec<f64> = pairs.map(|(now, then)| scale * (now - then)).collect();
+        if self.bias_penalty.is_some() {
+            sums.duals = before.duals.iter().sum();
+            sums.duals_change = self.sum_of_duals() - sums.duals;
+        }
+        sums.square = self.square(&change);
+        change.extend(sums.to_numbers());
         worker.sum(&mut change)?;
-        sums.copy_from_slice(&change[self.weights.len()..]);
+        let (change, summed) = change.split_at(self.weights.len());
+        *sums = Sums::from_numbers(summed);
+        let share = self.crowding.share(sums.square, self.square(change));
         self.weights = before.weights;
-        self.weights.iter_mut().zip(&change).for_each(|(weight, change)| *weight += change);
-        Ok(())
+        self.weights.iter_mut().zip(change).for_each(|(weight, change)| *weight += share.weights * change);
+        if share.duals != 1.0 {
+            for (coordinate, before) in self.coordinates.iter_mut().zip(&before.duals) {
+                coordinate.dual = before + share.duals * (coordinate.dual - before);
+            }
+        }
+        Ok(share.duals)
+    }
+
+    /// ‖Δw‖², in which a bias counts by its own penalty.
+    fn square(&self, change: &[f64]) -> f64 {
+        match (self.bias_penalty, change.split_last()) {
+            (Some(penalty), Some((bias, change))) => {
+                dot(change, change) + penalty / self.penalty * bias * bias
+            }
+            _ => dot(change, change),
+        }
     }
 
     /// The multiplier step of the bias.
@@ -242,105 +263,35 @@ impl Sdca {
             left -= part.visits * per_visit;
             visited.add(&part);
         }
-        worker.local.meter(visited.values);
-        worker.local.meter_visits(visited.visits);
+        meter(worker, &visited);
         visited
     }
 
     fn visit_stretch(&mut self, worker: &Worker, range: Range<usize>) -> VisitSums {
         let (matrix, rows_range) = worker.local.matrix();
-        let sigma = self.aggregation.sigma(worker.size());
-        let n = worker.local.total_rows as f64;
-        let scale = sigma / (worker.local.problem.lambda * n);
-        let bias_scale = self.bias_penalty.map(|penalty| sigma / (penalty * n));
-        let first = rows_range.start;
-        let share = self.recent.next_share();
-        let features = worker.local.features();
+        let sigma = self.crowding.expected();
+        let [scale, bias_scale] = self.scales(worker);
+        let (first, share) = (rows_range.start, self.recent.next_share());
+        let bias = self.bias_penalty.is_some();
         let Sdca { coordinates, weights, visit_order, .. } = self;
-        let (weights, bias) = weights.split_at_mut(features);
-        with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => match bias_scale {
-            None => fastest(Stretch {
-                rows, loss, first, scale, bias_scale: 0.0, sigma: 1.0, share, range, coordinates, visit_order,
-                weights: Own::<false> { weights, bias },
-            }),
-            Some(bias_scale) => fastest(Stretch {
-                rows, loss, first, scale, bias_scale, sigma: 1.0, share, range, coordinates, visit_order,
-                weights: Own::<true> { weights, bias },
-            }),
+        let (weights, constant) = weights.split_at_mut(worker.local.features());
+        with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => if bias {
+            fastest(Stretch {
+                rows, loss, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
+                weights: Own::<true> { weights, constant },
+            })
+        } else {
+            fastest(Stretch {
+                rows, loss, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
+                weights: Own::<false> { weights, constant },
+            })
         }))
     }
 
-    /// Up to so many visits, each with all that the others have told by then. What the last visit changes is held back until
-    /// [`release`](Sdca::release). Returns how many visits there were.
-    pub fn visit_together(&mut self, worker: &mut Worker, told: &mut Told, steps: usize) -> u64 {
-        let mut rng = worker.rng(self.visit_order.passes);
-        self.visit_order.begin_pass_if_due(&mut rng);
-        let position = self.visit_order.position;
-        let range = position..(position + steps).min(self.visit_order.order.len());
-        let (matrix, rows_range) = worker.local.matrix();
-        let sigma = self.aggregation.sigma(worker.size());
-        let [scale, bias_scale] = self.scales(worker);
-        let (first, share) = (rows_range.start, self.recent.next_share());
-        let Sdca { coordinates, weights, visit_order, .. } = self;
-        let over = || worker.is_over();
-        let visited = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => fastest(Stretch {
-            rows, loss, first, scale, bias_scale, sigma, share, range, coordinates, visit_order,
-            weights: Together::new(weights, worker.local.features(), bias_scale / scale, told, &over),
-        })));
-        self.held = visited.held;
-        self.seen.add(&visited);
-        worker.local.meter(visited.values + std::mem::take(&mut told.values));
-        worker.local.meter_visits(visited.visits);
-        visited.visits as u64
-    }
-
-    /// Lets happen what the last visit found out, and tells the others.
-    pub fn release(&mut self, worker: &mut Worker, told: &mut Told) {
-        let Some(Held { row, alpha }) = self.held.take() else { return };
-        let coordinate = &mut self.coordinates[row];
-        let change = alpha - coordinate.dual;
-        coordinate.dual = alpha;
-        let (matrix, range) = worker.local.matrix();
-        let [scale, bias_scale] = self.scales(worker);
-        let over = || worker.is_over();
-        let mut weights =
-            Together::new(&mut self.weights, worker.local.features(), bias_scale / scale, told, &over);
-        with_rows!(matrix, rows => weights.add::<false, _>(rows, range.start + row, scale * change, bias_scale * change));
-    }
-
-    /// How far a unit of α moves the weights along its row, and the bias.
+    /// How far a unit of α moves the weights along its row, and the bias: 1/(λn) and 1/(μn).
     pub fn scales(&self, worker: &Worker) -> [f64; 2] {
         let n = worker.local.total_rows as f64;
-        let of = |penalty: f64| 1.0 / (penalty * n);
-        [of(worker.local.problem.lambda), self.bias_penalty.map_or(0.0, of)]
-    }
-
-    /// Makes all that the others have told by now.
-    pub fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
-        let (matrix, _) = worker.local.matrix();
-        let [scale, bias_scale] = self.scales(worker);
-        let over = || worker.is_over();
-        let mut weights =
-            Together::new(&mut self.weights, worker.local.features(), bias_scale / scale, told, &over);
-        with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
-    }
-
-    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others.
-    pub fn move_centre_of_all(&mut self, worker: &Worker, told: &mut Told) {
-        let [scale, bias_scale] = self.scales(worker);
-        let step = told.moved / scale * bias_scale;
-        if self.bias_penalty.is_some() {
-            let over = || worker.is_over();
-            let features = worker.local.features();
-            self.weights[features] += step;
-            let mut weights = Together::new(&mut self.weights, features, 0.0, told, &over);
-            weights.tell(Change { row: THE_CENTRE, along: step });
-        }
-    }
-
-    /// Replaces the average of recent weights.
-    pub fn average(&mut self) -> &mut Vec<f64> {
-        &mut self.recent.average
+        [1.0 / (self.penalty * n), self.bias_penalty.map_or(0.0, |penalty| 1.0 / (penalty * n))]
     }
 
     /// w(α).
@@ -376,6 +327,7 @@ impl Sdca {
     /// State besides duals and weights.
     pub fn save(&self) -> Vec<f64> {
         let mut saved = self.recent.save();
+        saved.push(self.crowding.save());
         saved.extend(self.gap_estimate.save());
         saved.extend(self.coordinates.iter().map(|coordinate| f64::from(coordinate.average)));
         saved.extend(self.visit_order.save());
@@ -385,6 +337,8 @@ impl Sdca {
     /// Takes up the state that [`save`](Sdca::save) wrote.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
         let rest = self.recent.restore(saved)?;
+        let (crowding, rest) = rest.split_first().ok_or_else(Error::damaged_worker)?;
+        self.crowding.restore(*crowding);
         let (gap_estimate, rest) =
             rest.split_at_checked(GapEstimate::SAVED).ok_or_else(Error::damaged_worker)?;
         self.gap_estimate = GapEstimate::restore(gap_estimate);
@@ -404,6 +358,37 @@ struct Before {
     duals: Vec<f64>,
 }
 
+/// What workers sum beside their changes of the weights.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    loss: f64,
+    gap: f64,
+    /// Σ φ*(−α) before the round, and its change.
+    conjugate: f64,
+    conjugate_change: f64,
+    /// Σ α where there is a bias, and its change.
+    duals: f64,
+    duals_change: f64,
+    /// ‖Δw_k‖².
+    square: f64,
+}
+
+impl Sums {
+    fn to_numbers(self) -> [f64; SUMS] {
+        let Sums { loss, gap, conjugate, conjugate_change, duals, duals_change, square } = self;
+        [loss, gap, conjugate, conjugate_change, duals, duals_change, square]
+    }
+
+    fn from_numbers(numbers: &[f64]) -> Sums {
+        match *numbers {
+            [loss, gap, conjugate, conjugate_change, duals, duals_change, square] => {
+                Sums { loss, gap, conjugate, conjugate_change, duals, duals_change, square }
+            }
+            _ => unreachable!("as many as were sent"),
+        }
+    }
+}
+
 /// What visits showed, each row as it was then.
 #[derive(Default)]
 struct VisitSums {
@@ -414,6 +399,7 @@ struct VisitSums {
     visits: f64,
     /// Stored values read.
     values: f64,
+    /// What the last visit changes, where that is held back.
     held: Option<Held>,
 }
 
@@ -427,23 +413,9 @@ impl VisitSums {
     }
 }
 
-impl Aggregation {
-    /// γ.
-    fn gamma(self, workers: usize) -> f64 {
-        match self {
-            Aggregation::Averaging => 1.0 / workers as f64,
-            Aggregation::Adding | Aggregation::AtOnce { .. } => 1.0,
-        }
-    }
-
-    /// σ'.
-    fn sigma(self, workers: usize) -> f64 {
-        match self {
-            Aggregation::Averaging => 1.0,
-            Aggregation::Adding => workers as f64,
-            Aggregation::AtOnce { sigma } => sigma,
-        }
-    }
+fn meter(worker: &mut Worker, visited: &VisitSums) {
+    worker.local.meter(visited.values);
+    worker.local.meter_visits(visited.visits);
 }
 
 /// A penalty of the bias that curves its dual as much as an average row curves that of the weights.
@@ -461,14 +433,14 @@ trait Weights {
     const SHARED: bool;
     /// The prediction for a row.
     fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64;
-    /// Moves along a row.
+    /// Moves along a row, and the bias with it.
     fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64);
 }
 
 /// Weights of this worker alone.
 struct Own<'a, const BIAS: bool> {
     weights: &'a mut [f64],
-    bias: &'a mut [f64],
+    constant: &'a mut [f64],
 }
 
 impl<const BIAS: bool> Weights for Own<'_, BIAS> {
@@ -476,116 +448,15 @@ impl<const BIAS: bool> Weights for Own<'_, BIAS> {
 
     #[inline(always)]
     fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64 {
-        rows.dot::<FMA>(row, self.weights) + if BIAS { self.bias[0] } else { 0.0 }
+        rows.dot::<FMA>(row, self.weights) + if BIAS { self.constant[0] } else { 0.0 }
     }
 
     #[inline(always)]
     fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64) {
         rows.add::<FMA>(row, along, self.weights);
         if BIAS {
-            self.bias[0] += bias_change;
+            self.constant[0] += bias_change;
         }
-    }
-}
-
-/// In place of a row: the centre of the bias moves.
-const THE_CENTRE: usize = usize::MAX;
-
-/// How far this worker has read what the others tell.
-#[derive(Debug)]
-pub struct Told {
-    journal: Arc<Journal>,
-    rank: usize,
-    /// Changes of each worker that these weights have; of this one all that it made.
-    read: Vec<u64>,
-    /// Stored values that were read to make changes of others.
-    values: f64,
-    /// The sum of all changes: how far the sum of the duals would move weights along a row.
-    moved: f64,
-}
-
-impl Told {
-    /// Nothing yet, but for duals that had moved so far before.
-    pub fn new(journal: Arc<Journal>, rank: usize, moved: f64) -> Told {
-        let read = vec![0; journal.workers()];
-        Told { journal, rank, read, values: 0.0, moved }
-    }
-}
-
-/// Weights of this worker with the changes of all others.
-struct Together<'a, F> {
-    weights: &'a mut [f64],
-    bias: Option<&'a mut f64>,
-    /// How far the bias moves for a unit along a row.
-    bias_ratio: f64,
-    told: &'a mut Told,
-    over: &'a F,
-}
-
-impl<'a, F: Fn() -> bool> Together<'a, F> {
-    fn new(
-        weights: &'a mut [f64],
-        features: usize,
-        bias_ratio: f64,
-        told: &'a mut Told,
-        over: &'a F,
-    ) -> Self {
-        let (weights, bias) = weights.split_at_mut(features);
-        Together { weights, bias: bias.first_mut(), bias_ratio, told, over }
-    }
-
-    #[inline(always)]
-    fn tell(&mut self, change: Change) {
-        let made = &mut self.told.read[self.told.rank];
-        self.told.journal.write(self.told.rank, *made, change, self.over);
-        *made += 1;
-    }
-
-    /// Makes the changes that the others have told since the last look.
-    #[inline(always)]
-    fn catch_up<const FMA: bool, R: Rows>(&mut self, rows: R) {
-        let Told { journal, rank, read, values, moved } = &mut *self.told;
-        for other in (0..read.len()).filter(|other| other != rank) {
-            let written = journal.written(other);
-            if written == read[other] {
-                continue;
-            }
-            for at in read[other]..written {
-                let Change { row, along } = journal.read(other, at);
-                if row == THE_CENTRE {
-                    self.bias.iter_mut().for_each(|bias| **bias += along);
-                    continue;
-                }
-                rows.add::<FMA>(row, along, self.weights);
-                if let Some(bias) = &mut self.bias {
-                    **bias += along * self.bias_ratio;
-                    *moved += along;
-                }
-                *values += rows.length(row) as f64;
-            }
-            read[other] = written;
-            journal.told(other, *rank, written);
-        }
-    }
-}
-
-impl<F: Fn() -> bool> Weights for Together<'_, F> {
-    const SHARED: bool = true;
-
-    #[inline(always)]
-    fn prediction<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize) -> f64 {
-        self.catch_up::<FMA, R>(rows);
-        rows.dot::<FMA>(row, self.weights) + self.bias.as_ref().map_or(0.0, |bias| **bias)
-    }
-
-    #[inline(always)]
-    fn add<const FMA: bool, R: Rows>(&mut self, rows: R, row: usize, along: f64, bias_change: f64) {
-        rows.add::<FMA>(row, along, self.weights);
-        if let Some(bias) = &mut self.bias {
-            **bias += bias_change;
-            self.told.moved += along;
-        }
-        self.tell(Change { row, along });
     }
 }
 
@@ -595,12 +466,12 @@ struct Stretch<'a, R, S, W> {
     loss: S,
     /// Where this worker's rows begin in the matrix.
     first: usize,
-    /// σ'/(λn): what a unit of α adds to u along its row.
-    scale: f64,
-    /// σ'/(μn): what it adds to the bias.
-    bias_scale: f64,
-    /// How many times more curved a row seems than it is, for the sake of what others do at the same time.
+    /// σ': what a unit of α adds to w it adds to u so many times.
     sigma: f64,
+    /// 1/(λn): what it adds to w along its row.
+    scale: f64,
+    /// 1/(μn): what it adds to the bias.
+    bias_scale: f64,
     /// How much of the average this round is.
     share: f64,
     range: Range<usize>,
@@ -624,18 +495,21 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             rows,
             loss,
             first,
+            sigma,
             scale,
             bias_scale,
-            sigma,
             share,
             range,
             mut weights,
             coordinates,
             visit_order,
         } = self;
+        // A copy of the weights that is this worker's own moves as if the others did as it does.
+        let (step, bias_step) =
+            if W::SHARED { (scale, bias_scale) } else { (sigma * scale, sigma * bias_scale) };
+        let end = range.end;
         let VisitOrder { order, position, kept, calm, dull, violation, visits, newly_settled, .. } =
             visit_order;
-        let end = range.end;
         let mut visited = VisitSums::default();
         let mut tally = Tally::default();
         let mut averages = 0.0;
@@ -650,12 +524,13 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             let row = order[at] as usize;
             let coordinate = &mut coordinates[row];
             if coordinate.curvature.is_nan() {
-                let curvature = sigma * (scale * rows.squared_norm(first + row) + bias_scale);
+                let curvature = scale * rows.squared_norm(first + row) + bias_scale;
                 coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
+            let curvature = (sigma * coordinate.curvature).min(MOST_CURVATURE);
             let (old, target) = (coordinate.dual, f64::from(coordinate.target));
             let prediction = weights.prediction::<FMA, R>(rows, first + row);
-            let visit = loss.visit(old, prediction, target, coordinate.curvature, &mut tally);
+            let visit = loss.visit(old, prediction, target, curvature, &mut tally);
             if S::CORNERED {
                 let moved =
                     coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
@@ -686,7 +561,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
                 }
                 let change = visit.alpha - old;
                 coordinate.dual = visit.alpha;
-                weights.add::<FMA, R>(rows, first + row, scale * change, bias_scale * change);
+                weights.add::<FMA, R>(rows, first + row, step * change, bias_step * change);
             }
         }
         *position += visited.visits as usize;

@@ -116,6 +116,18 @@ impl VisitOrder {
         shuffle_buckets(&mut self.order, rng);
     }
 
+    /// Makes a random sample of so many rows the next pass, or all of them as in a whole pass.
+    pub(crate) fn begin_sample(&mut self, count: usize, rng: &mut Rng) {
+        (self.position, self.kept) = (0, 0);
+        self.order.clear();
+        if count >= self.rows {
+            self.order.extend(0..self.rows as u32);
+            shuffle_buckets(&mut self.order, rng);
+        } else {
+            draw_buckets(self.rows, count, rng, &mut self.order);
+        }
+    }
+
     pub(crate) fn save(&self) -> Vec<f64> {
         let mut saved = vec![
             self.position as f64,
@@ -189,6 +201,50 @@ fn shuffle_buckets(order: &mut [u32], rng: &mut Rng) {
         if other != last {
             let (front, back) = order.split_at_mut(last * BUCKET);
             front[other * BUCKET..(other + 1) * BUCKET].swap_with_slice(&mut back[..BUCKET]);
+        }
+    }
+}
+
+/// Draws so many of the rows, in stretches of neighbours. The last stretch is cut off, so there are several even of a few
+/// rows: else the end of a stretch would never be drawn.
+fn draw_buckets(rows: usize, count: usize, rng: &mut Rng, drawn: &mut Vec<u32>) {
+    let bucket = (count / BUCKET).clamp(1, BUCKET);
+    let last = rows / bucket - 1;
+    let mut buckets: Vec<u32> = (0..=last as u32).collect();
+    for at in 0..count.div_ceil(bucket).min(buckets.len()) {
+        let other = rng.random_range(at..=last);
+        buckets.swap(at, other);
+        let begin = buckets[at] as usize;
+        // The last bucket takes what is left over.
+        let end = if begin == last { rows } else { (begin + 1) * bucket };
+        drawn.extend((begin * bucket) as u32..end as u32);
+    }
+    drawn.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn samples_have_as_many_different_rows_as_asked_for_and_leave_none_out() {
+        for (rows, count) in [(1, 1), (5, 2), (9, 8), (64, 13), (1000, 200), (1003, 999)] {
+            let mut order = VisitOrder::new(rows, Pace::of(Loss::Logistic, 2));
+            let mut seen = vec![0; rows];
+            let draws = 200 * rows / count;
+            for draw in 0..draws as u64 {
+                order.begin_sample(count, &mut Rng::seed_from_u64(draw));
+                let mut sample = order.order.clone();
+                sample.sort_unstable();
+                sample.dedup();
+                assert_eq!(sample.len(), count, "{count} of {rows}");
+                sample.iter().for_each(|row| seen[*row as usize] += 1);
+            }
+            // 200 on average; a row at the end of a stretch is cut off now and then.
+            let (least, most) = (seen.iter().min().unwrap(), seen.iter().max().unwrap());
+            assert!(*least > 120 && *most < 280, "{count} of {rows}: {least} to {most}");
         }
     }
 }

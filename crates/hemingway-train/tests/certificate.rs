@@ -75,7 +75,7 @@ impl Case {
             stop,
             ..Trial::of(data.clone(), problem.loss, algorithm)
         };
-        trial.run(&simulated()).expect("the job is well formed")
+        trial.run(&simulated()).unwrap_or_else(|error| panic!("{algorithm}: {error}"))
     }
 }
 

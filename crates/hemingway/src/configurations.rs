@@ -35,7 +35,9 @@ impl PlanInputs<'_> {
                 reject(format!("it has no {flag}"));
                 continue;
             }
-            if let Some(reason) = (entry.unsuited)(self.profile.dimension()).filter(|_| !self.is_named()) {
+            if let Some(reason) =
+                (entry.unsuited)(self.profile.dimension(), self.profile.loss).filter(|_| !self.is_named())
+            {
                 reject(reason);
                 continue;
             }

@@ -561,7 +561,9 @@ fn inputs(profile: Profile, cluster: Cluster, goal: Goal) -> Inputs {
     workers.sort_unstable();
     workers.dedup();
     let mut configurations = Vec::new();
-    for entry in catalogue().iter().filter(|entry| (entry.unsuited)(profile.dimension()).is_none()) {
+    for entry in
+        catalogue().iter().filter(|entry| (entry.unsuited)(profile.dimension(), profile.loss).is_none())
+    {
         for &workers in workers.iter().filter(|workers| **workers > 1 || entry.alone.is_none()) {
             let local_work = workers > 1 && entry.parameters.contains(&"local_steps");
             for &passes in if local_work { &[1.0, 4.0][..] } else { &[1.0] } {

@@ -7,8 +7,8 @@
 
 use super::local_dual::{self, LocalDual};
 use super::{Entry, Family, TakeOver, suits_all};
+use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
-use crate::sdca::Aggregation;
 use crate::{Algorithm, Error, Model, Solver, Worker};
 
 /// Hyperparameters of CoCoA.

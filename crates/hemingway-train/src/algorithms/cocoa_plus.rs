@@ -1,15 +1,19 @@
 //! CoCoA+: local dual coordinate ascent, added.
 //!
-//! Changes of all workers add up (γ = 1), and each worker's local problem expects the others to change as much as
-//! it does (σ' = m), which keeps the sum safe. Progress per round hardly depends on the number of workers for
-//! smooth losses.
+//! Changes of all workers add up (γ = 1), and each worker's local problem expects the others to pull with it: all of them
+//! as hard as it does itself in the first round (σ' = m), then twice what the last round needed (`aggregation`). The dual
+//! never falls, and rounds are a half to a fifth of those with σ' = m throughout. Progress per round depends little on the
+//! number of workers for smooth losses.
+//!
+//! How much a worker does in a round is the plan's choice, not this algorithm's: were it to follow the clock, a run on threads
+//! would differ from its simulation, and from itself when it is resumed.
 //!
 //! Ma et al., Adding vs. averaging in distributed primal-dual optimization, 2015.
 
 use super::local_dual::{self, LocalDual};
 use super::{Entry, Family, TakeOver, suits_all};
+use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
-use crate::sdca::Aggregation;
 use crate::{Algorithm, Error, Model, Solver, Worker};
 
 /// Hyperparameters of CoCoA+.
@@ -26,7 +30,7 @@ pub(super) static ENTRY: Entry = Entry {
     parameters: &["local_steps"],
     vectors: Vectors {
         weights: 4.0,
-        rows: 5.0,
+        rows: 6.0,
         saved_weights: 1.0,
         saved_rows: 2.0,
         leaves: Leaves::Duals,

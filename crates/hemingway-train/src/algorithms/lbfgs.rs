@@ -73,7 +73,7 @@ impl Algorithm for Lbfgs {
 }
 
 /// A pass at the first weights, and the diagonal of the Hessian.
-fn set_up(share: &Share) -> Vec<Phase> {
+pub(super) fn set_up(share: &Share) -> Vec<Phase> {
     vec![
         Phase::once(share.steps(share.rows, 2.0), share.dimension + 1),
         Phase::once(share.squares(), share.dimension),
@@ -142,7 +142,7 @@ impl QuasiNewton {
 /// Features of small values need long steps. The root of the curvature's diagonal is a compromise between none and
 /// all of it: it saved up to a quarter of the rounds on every dataset tried, the whole diagonal less or nothing. What
 /// rounding depends on comes with it.
-fn scale(worker: &mut Worker) -> Result<(Vec<f64>, Drift), Error> {
+pub(super) fn scale(worker: &mut Worker) -> Result<(Vec<f64>, Drift), Error> {
     let mut squares = vec![0.0; worker.local.dimension()];
     worker.local.add_squares(&mut squares);
     worker.sum(&mut squares)?;

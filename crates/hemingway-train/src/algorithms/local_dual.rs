@@ -1,7 +1,8 @@
 //! What CoCoA and CoCoA+ share: rounds of local SDCA from a model, from zero, or from a checkpoint.
 
+use crate::aggregation::Aggregation;
 use crate::score::weights_of;
-use crate::sdca::{Aggregation, Sdca};
+use crate::sdca::{SUMS, Sdca};
 use crate::{Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
 /// Rounds of local coordinate ascent.
@@ -18,19 +19,21 @@ impl LocalDual {
         aggregation: Aggregation,
         local_steps: Option<usize>,
     ) -> Result<LocalDual, Error> {
-        let sdca = start(worker, from, saved, aggregation)?;
-        let rows = worker.local.rows();
-        Ok(LocalDual { sdca, local_steps: local_steps.unwrap_or(rows) })
+        let (duals, weights) = begin(worker, from, saved)?;
+        let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
+        if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
+            sdca.restore(saved)?;
+        }
+        Ok(LocalDual { sdca, local_steps: local_steps.unwrap_or(worker.local.rows()) })
     }
 }
 
-/// Coordinate ascent from a model, from zero, or from a checkpoint.
-pub(super) fn start(
+/// Duals of this worker's rows and their weights: those of a model or a checkpoint, or zero.
+pub(super) fn begin(
     worker: &mut Worker,
     from: &Model,
     saved: Option<&[f64]>,
-    aggregation: Aggregation,
-) -> Result<Sdca, Error> {
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let (rows, first) = (worker.local.rows(), worker.local.first_row);
     let duals = match &from.duals {
         Some(duals) => duals[first..first + rows].to_vec(),
@@ -41,11 +44,7 @@ pub(super) fn start(
         (Some(_), Some(_)) => from.weights.clone(),
         (Some(_), None) => weights_of(worker, &duals)?,
     };
-    let mut sdca = Sdca::new(worker, duals, weights, aggregation)?;
-    if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
-        sdca.restore(saved)?;
-    }
-    Ok(sdca)
+    Ok((duals, weights))
 }
 
 /// Where there is a bias, a penalty for it.
@@ -55,8 +54,13 @@ pub(super) fn set_up(share: &Share) -> Vec<Phase> {
 
 /// Steps on the worker's rows, whose values are read once, and once more where the dual changes.
 pub(super) fn round(share: &Share) -> Vec<Phase> {
-    let changed = if share.loss == Loss::Hinge && share.workers > 1.0 { CHANGED_ON_HINGE } else { 1.0 };
-    vec![Phase::once(share.steps(share.passes * share.rows, 1.0 + changed), share.dimension + 4)]
+    let changed = changed(share);
+    vec![Phase::once(share.steps(share.passes * share.rows, 1.0 + changed), share.dimension + SUMS)]
+}
+
+/// The share of visits that change a dual, whose row is then read once more.
+pub(super) fn changed(share: &Share) -> f64 {
+    if share.loss == Loss::Hinge && share.workers > 1.0 { CHANGED_ON_HINGE } else { 1.0 }
 }
 
 /// The share of visits that change a dual of the hinge: those at an end of their range often stay there. The runs of

@@ -1,10 +1,12 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod acc_dadm;
 mod async_sgd;
 mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
+mod dadm;
 mod drift;
 mod gradient_descent;
 mod hogwild;
@@ -15,26 +17,32 @@ mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
 mod newton;
+mod newton_cg;
 mod passcode;
 mod passes;
 mod sgd;
 mod step_size;
+mod svrg;
 mod vain;
 
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
 
+pub use acc_dadm::AccDadm;
 pub use async_sgd::AsyncSgd;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
+pub use dadm::Dadm;
 pub use gradient_descent::GradientDescent;
 pub use hogwild::Hogwild;
 pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
+pub use newton_cg::NewtonCg;
 pub use passcode::Passcode;
 use passes::Passes;
+pub use svrg::Svrg;
 
 /// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
 pub struct Entry {
@@ -60,8 +68,8 @@ pub struct Entry {
     pub late: bool,
     /// How it goes on from a model that another algorithm has reached.
     pub takes_over: fn(Loss) -> TakeOver,
-    /// Why it does not suit a problem of this many weights, if it does not.
-    pub unsuited: fn(usize) -> Option<String>,
+    /// Why it does not suit a problem of this many weights with this loss, if it does not.
+    pub unsuited: fn(usize, Loss) -> Option<String>,
     /// What setting it up costs before the first round.
     pub set_up: fn(&Share) -> Vec<Phase>,
     /// What a round costs.
@@ -114,8 +122,13 @@ impl TakeOver {
 }
 
 /// Nothing is held against it.
-fn suits_all(_: usize) -> Option<String> {
+fn suits_all(_: usize, _: Loss) -> Option<String> {
     None
+}
+
+/// Whole gradients say nothing of what a step does where a loss has corners.
+fn unsuited_for_corners(_: usize, loss: Loss) -> Option<String> {
+    loss.smoothness().is_none().then(|| format!("the {loss} has corners, where its slopes jump"))
 }
 
 /// Every algorithm there is.
@@ -123,6 +136,8 @@ static CATALOGUE: &[&Entry] = &[
     &async_sgd::ENTRY,
     &cocoa::ENTRY,
     &cocoa_plus::ENTRY,
+    &dadm::ENTRY,
+    &acc_dadm::ENTRY,
     &gradient_descent::ENTRY,
     &hogwild::ENTRY,
     &lbfgs::ENTRY,
@@ -130,6 +145,8 @@ static CATALOGUE: &[&Entry] = &[
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
     &passcode::ENTRY,
+    &newton_cg::ENTRY,
+    &svrg::ENTRY,
 ];
 
 /// Every algorithm, by name.

@@ -91,7 +91,7 @@ fn takes_over(loss: Loss) -> TakeOver {
     if loss == Loss::Hinge { TakeOver::Anew } else { TakeOver::After { rounds: 1.0 } }
 }
 
-fn unsuited(dimension: usize) -> Option<String> {
+fn unsuited(dimension: usize, _: Loss) -> Option<String> {
     let entries = (dimension as f64).powi(2) / 1e6;
     (dimension > MOST_FEATURES).then(|| {
         format!("a Hessian of {dimension} weights has {entries:.0} million entries; at most {MOST_FEATURES} weights are allowed")

@@ -14,10 +14,11 @@
 
 use super::local_dual;
 use super::{Entry, Family, TakeOver, suits_all};
+use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
-use crate::sdca::{Aggregation, Sdca, Told};
+use crate::sdca::{Sdca, Told};
 use crate::{Algorithm, Error, Estimate, Model, Needs, Phase, Share, Solver, Worker};
 
 /// PASSCoDe has no hyperparameters.
@@ -69,10 +70,14 @@ impl Algorithm for Passcode {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let sigma = 1.0 + (worker.size() - 1) as f64 * alikeness(worker)?;
-        let sdca = local_dual::start(worker, from, saved, Aggregation::AtOnce { sigma })?;
+        let (duals, weights) = local_dual::begin(worker, from, saved)?;
+        let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
+        if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
+            sdca.restore(saved)?;
+        }
         let mine = sdca.sum_of_duals();
         let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
-        let told = Told::new(worker.journal()?, worker.rank(), moved);
+        let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
         Ok(Box::new(AtOnce { sdca, told, weights, begun: worker.steps(), rounds: 0 }))
     }
@@ -147,7 +152,7 @@ impl Solver for AtOnce {
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);
         }
-        self.sdca.finish_round();
+        self.sdca.count_round();
         Ok(())
     }
 

@@ -216,8 +216,17 @@ impl Trial {
 
     /// Runs and keeps points and checkpoints.
     pub fn run(&self, engine: &dyn Engine) -> Result<Outcome, Error> {
+        self.run_from(self.start(), engine)
+    }
+
+    fn start(&self) -> Start<'_> {
+        self.resume.as_ref().map_or(Start::Zero, Start::Checkpoint)
+    }
+
+    /// The same from somewhere else.
+    pub fn run_from(&self, start: Start, engine: &dyn Engine) -> Result<Outcome, Error> {
         let (mut points, mut checkpoints) = (Vec::new(), Vec::new());
-        let run = self.run_watched(engine, None, &mut |event| {
+        let run = self.run_watched_from(start, engine, None, &mut |event| {
             match event {
                 Event::Point(point) => points.push(*point),
                 Event::Checkpoint(checkpoint) => checkpoints.push(checkpoint.clone()),
@@ -234,6 +243,16 @@ impl Trial {
         interrupt: Option<&AtomicBool>,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
+        self.run_watched_from(self.start(), engine, interrupt, observe)
+    }
+
+    fn run_watched_from(
+        &self,
+        start: Start,
+        engine: &dyn Engine,
+        interrupt: Option<&AtomicBool>,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
         let algorithm = algorithm(self.algorithm, &self.parameters)?;
         let job = Job {
             problem: self.problem,
@@ -242,7 +261,7 @@ impl Trial {
             seed: self.seed,
             stop: self.stop,
             scoring: self.scoring,
-            start: self.resume.as_ref().map_or(Start::Zero, Start::Checkpoint),
+            start,
             checkpoint_every: self.checkpoint_every,
             interrupt,
             hand_over: None,

@@ -127,7 +127,8 @@ fn experiments(rounds: u64) -> Vec<Experiment> {
 /// Whether an algorithm minimises the hinge loss on simulated workers, in step.
 fn suits(name: &str) -> bool {
     let needs = hemingway_train::algorithm(name, &Parameters::default()).map(|algorithm| algorithm.needs());
-    name != NOT_FOR_HINGE && matches!(needs, Ok(Needs::Collectives))
+    let unsuited = hemingway_train::entry(name).and_then(|entry| (entry.unsuited)(1, Loss::Hinge));
+    name != NOT_FOR_HINGE && unsuited.is_none() && matches!(needs, Ok(Needs::Collectives))
 }
 
 /// The rounds of a run until the paper would have ended it.
