@@ -52,6 +52,11 @@ pub trait Solver {
         None
     }
 
+    /// The first step size, given or found, where there is one.
+    fn step_size(&self) -> Option<f64> {
+        None
+    }
+
     /// The weights after the last round, the same on every worker.
     fn weights(&self) -> &[f64];
 

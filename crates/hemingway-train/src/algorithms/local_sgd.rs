@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: sgd::set_up,
+    set_up: |share| sgd::set_up(share, 1.0),
     round,
     build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }),
 };
@@ -49,7 +49,7 @@ impl Algorithm for LocalSgd {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let steps = self.local_steps.unwrap_or(worker.local.rows());
-        sgd::start(worker, from, saved, self.step_size, LocalSteps(steps))
+        sgd::start(worker, from, saved, self.step_size, 1, LocalSteps(steps))
     }
 }
 

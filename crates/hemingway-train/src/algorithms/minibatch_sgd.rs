@@ -5,7 +5,7 @@
 
 use hemingway_data::shard;
 
-use super::sgd::{self, Move, draw};
+use super::sgd::{self, Move, descend, draw};
 use super::step_size::StepSize;
 use super::{Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
@@ -35,7 +35,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: sgd::set_up,
+    set_up: |share| sgd::set_up(share, rows_each(share)),
     round,
     build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }),
 };
@@ -57,14 +57,20 @@ impl Algorithm for MinibatchSgd {
             return Err(Error::Parameter { parameter: "--batch", value: batch as f64, expected });
         }
         let gradient = vec![0.0; from.weights.len()];
-        sgd::start(worker, from, saved, self.step_size, Batch { rows: batch, gradient })
+        let mine = shard(batch, worker.size(), worker.rank()).len();
+        sgd::start(worker, from, saved, self.step_size, mine, Batch { rows: batch, gradient })
     }
 }
 
 fn round(share: &Share) -> Vec<Phase> {
-    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
-    let steps = share.steps((batch / share.workers).ceil(), 2.0);
+    let steps = share.steps(rows_each(share), 2.0) + sgd::descent(share);
     vec![Phase::once(steps + sgd::averaging(share), share.dimension)]
+}
+
+/// Rows of a batch on the worker that has most of them.
+fn rows_each(share: &Share) -> f64 {
+    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
+    (batch / share.workers).ceil()
 }
 
 /// One step along the mean gradient of so many rows.
@@ -86,12 +92,7 @@ impl Move for Batch {
         self.gradient.fill(0.0);
         worker.local.gradient_of(&rows, weights, &mut self.gradient);
         worker.sum(&mut self.gradient)?;
-        let features = worker.local.features();
-        let step = size.at(round as f64);
-        for (at, (weight, slope)) in weights.iter_mut().zip(&self.gradient).enumerate() {
-            let penalty = if at < features { size.lambda * *weight } else { 0.0 };
-            *weight -= step * (slope / self.rows as f64 + penalty);
-        }
+        descend(worker, size, round as f64, &self.gradient, self.rows, weights);
         Ok(())
     }
 }

@@ -31,18 +31,19 @@ struct Stochastic<M> {
     recent: Recent,
 }
 
-/// Begins with a step size that is given, saved or searched for.
+/// Begins with a step size that is given, saved or searched for. A step averages over so many rows of this worker.
 pub(super) fn start<M: Move + 'static>(
     worker: &mut Worker,
     from: &Model,
     saved: Option<&[f64]>,
     step_size: Option<f64>,
+    rows: usize,
     step: M,
 ) -> Result<Box<dyn Solver>, Error> {
     let given = saved.and_then(|saved| saved.first().copied()).or(step_size);
     let mut solver = Stochastic {
         step,
-        size: StepSize::choose(worker, given)?,
+        size: StepSize::choose(worker, given, rows)?,
         at_zero: objective_at_zero(worker)?,
         recent: Recent::new(&from.weights),
         weights: from.weights.clone(),
@@ -55,14 +56,20 @@ pub(super) fn start<M: Move + 'static>(
 }
 
 /// The search for a step size, and the objective of no weights at all.
-pub(super) fn set_up(share: &Share) -> Vec<Phase> {
-    let [norms, tries] = step_size::search_cost(share);
-    vec![norms, tries, Phase::once(Work::default(), 1)]
+pub(super) fn set_up(share: &Share, rows: f64) -> Vec<Phase> {
+    let mut phases = step_size::search_cost(share, rows).to_vec();
+    phases.push(Phase::once(Work::default(), 1));
+    phases
 }
 
 /// The running average of the weights.
 pub(super) fn averaging(share: &Share) -> Work {
     Work::flops(AVERAGING_FLOPS * share.dimension as f64)
+}
+
+/// A step of all weights.
+pub(super) fn descent(share: &Share) -> Work {
+    Work::flops(DESCENT_FLOPS * share.dimension as f64)
 }
 
 /// What adding one weight to the average costs.
@@ -85,6 +92,10 @@ impl<M: Move> Solver for Stochastic<M> {
         &self.recent.average
     }
 
+    fn step_size(&self) -> Option<f64> {
+        Some(self.size.first)
+    }
+
     fn save(&self) -> Vec<f64> {
         let mut saved = vec![self.size.first];
         saved.extend(self.recent.save());
@@ -96,6 +107,26 @@ impl<M: Move> Solver for Stochastic<M> {
 pub(super) fn draw(rng: &mut Rng, rows: usize, count: usize) -> Vec<u32> {
     (0..count).map(|_| rng.random_range(0..rows as u32)).collect()
 }
+
+/// One step of gradient descent, along a sum of gradients over so many rows.
+pub(super) fn descend(
+    worker: &mut Worker,
+    size: StepSize,
+    done: f64,
+    gradient: &[f64],
+    rows: usize,
+    weights: &mut [f64],
+) {
+    let (features, step) = (worker.local.features(), size.at(done));
+    for (at, (weight, slope)) in weights.iter_mut().zip(gradient).enumerate() {
+        let penalty = if at < features { size.lambda * *weight } else { 0.0 };
+        *weight -= step * (slope / rows as f64 + penalty);
+    }
+    worker.local.meter_flops(DESCENT_FLOPS * weights.len() as f64);
+}
+
+/// What a step costs for each weight.
+pub(super) const DESCENT_FLOPS: f64 = 4.0;
 
 /// One stochastic step per row of `order`, starting as step number `done`.
 pub(super) fn local_steps(
