@@ -42,7 +42,7 @@ mod worker;
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
 pub use algorithms::{
     AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd,
-    Newton, Passcode, TakeOver, algorithm, catalogue, entry,
+    Newton, OneShotSgd, Passcode, Splash, TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

@@ -5,7 +5,7 @@
 
 use hemingway_data::shard;
 
-use super::sgd::{self, Move, descend, draw};
+use super::sgd::{self, Move, descend, draw, known};
 use super::step_size::StepSize;
 use super::{Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
@@ -58,7 +58,8 @@ impl Algorithm for MinibatchSgd {
         }
         let gradient = vec![0.0; from.weights.len()];
         let mine = shard(batch, worker.size(), worker.rank()).len();
-        sgd::start(worker, from, saved, self.step_size, mine, Batch { rows: batch, gradient })
+        let size = StepSize::choose(worker, known(saved, self.step_size), mine)?;
+        sgd::start(worker, from, saved, size, Batch { rows: batch, gradient })
     }
 }
 

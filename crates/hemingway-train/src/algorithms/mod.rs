@@ -1,5 +1,6 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod apart;
 mod async_sgd;
 mod cholesky;
 mod cocoa;
@@ -15,9 +16,11 @@ mod local_dual;
 mod local_sgd;
 mod minibatch_sgd;
 mod newton;
+mod one_shot_sgd;
 mod passcode;
 mod passes;
 mod sgd;
+mod splash;
 mod step_size;
 mod vain;
 
@@ -33,8 +36,10 @@ pub use lbfgs::Lbfgs;
 pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
+pub use one_shot_sgd::OneShotSgd;
 pub use passcode::Passcode;
 use passes::Passes;
+pub use splash::Splash;
 
 /// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
 pub struct Entry {
@@ -129,7 +134,9 @@ static CATALOGUE: &[&Entry] = &[
     &local_sgd::ENTRY,
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
+    &one_shot_sgd::ENTRY,
     &passcode::ENTRY,
+    &splash::ENTRY,
 ];
 
 /// Every algorithm, by name.

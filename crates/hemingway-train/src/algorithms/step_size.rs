@@ -5,7 +5,7 @@
 //! lowers the objective of all samples most is taken. Every trial visits each row of the sample once, so no method is
 //! better tuned than another; one whose steps average over b rows makes fewer steps of it, and can make longer ones.
 
-use super::sgd::{DESCENT_FLOPS, descend, local_steps};
+use super::sgd::{self, descend, local_steps};
 use crate::kernels::{Rows, with_rows};
 use crate::local::penalty;
 use crate::{Error, Phase, Share, Work, Worker};
@@ -18,14 +18,47 @@ pub(super) struct StepSize {
 }
 
 impl StepSize {
-    /// The given one, or the best of a few on a sample. A step of the method averages over so many rows of this worker.
+    /// The given one, or the best of a few on a sample. A step of the method is along the mean gradient of so many rows of
+    /// this worker.
     pub(super) fn choose(worker: &mut Worker, given: Option<f64>, rows: usize) -> Result<StepSize, Error> {
         let lambda = worker.local.problem.lambda;
-        match given {
+        // A longer step would turn the weights round by their penalty alone.
+        let size = |relative: f64, norm: f64| (relative / norm).min(1.0 / lambda);
+        StepSize::search(worker, given, size, |worker, size, sample| trial(worker, size, sample, rows))
+    }
+
+    /// The given one, or the best of a few: sizes by how long they are relative to the mean squared norm of a row, and what
+    /// steps of such a size over the first rows of this worker lead to.
+    pub(super) fn search(
+        worker: &mut Worker,
+        given: Option<f64>,
+        size: impl Fn(f64, f64) -> f64,
+        trial: impl Fn(&mut Worker, StepSize, usize) -> Vec<f64>,
+    ) -> Result<StepSize, Error> {
+        let lambda = worker.local.problem.lambda;
+        if let Some(first) = given {
             // Their product has to be a number.
-            Some(first) => Ok(StepSize { first: first.min(f64::MAX / lambda.max(1.0)), lambda }),
-            None => search(worker, lambda, rows),
+            return Ok(StepSize { first: first.min(f64::MAX / lambda.max(1.0)), lambda });
         }
+        let sample = worker.local.rows().min(SAMPLE);
+        let norm = mean_squared_norm(worker, sample)?;
+        let size = |relative: f64| StepSize { first: size(relative, norm), lambda };
+        let mut objectives = |sizes: &[StepSize]| {
+            let mut objectives = Vec::new();
+            for size in sizes {
+                let weights = trial(worker, *size, sample);
+                objectives.push(sample_objective(worker, sample, &weights));
+            }
+            worker.sum(&mut objectives)?;
+            Ok::<_, Error>(objectives)
+        };
+        let coarse = objectives(&COARSE.map(size))?;
+        let best = lowest(&coarse);
+        let fine = objectives(&FINE.map(|by| size(COARSE[best] * by)))?;
+        Ok(match lowest(&[coarse[best], fine[0], fine[1]]) {
+            0 => size(COARSE[best]),
+            other => size(COARSE[best] * FINE[other - 1]),
+        })
     }
 
     pub(super) fn at(self, step: f64) -> f64 {
@@ -35,43 +68,19 @@ impl StepSize {
 
 /// Rows of the sample on each worker: what a trial visits.
 const SAMPLE: usize = 1000;
-/// Step sizes that are tried first, relative to one over the mean squared norm of a row.
+/// Step sizes that are tried first, relative to a method's usual one: for most, one over the mean squared norm of a row.
 const COARSE: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// And then, relative to the best of those.
 const FINE: [f64; 2] = [0.316, 3.16];
 
-fn search(worker: &mut Worker, lambda: f64, rows: usize) -> Result<StepSize, Error> {
-    let sample = worker.local.rows().min(SAMPLE);
+/// Of the first rows of all workers.
+fn mean_squared_norm(worker: &mut Worker, sample: usize) -> Result<f64, Error> {
     let (matrix, range) = worker.local.matrix();
     let norms: f64 =
         with_rows!(matrix, rows => (0..sample).map(|row| rows.squared_norm(range.start + row)).sum());
     let mut sums = [norms, sample as f64];
     worker.sum(&mut sums)?;
-    let norm = (sums[0] / sums[1]).max(1e-12);
-    // A longer step would turn the weights round by their penalty alone.
-    let size = |relative: f64| StepSize { first: (relative / norm).min(1.0 / lambda), lambda };
-    let coarse = objectives(worker, COARSE.map(size), sample, rows)?;
-    let best = lowest(coarse);
-    let fine = objectives(worker, FINE.map(|by| size(COARSE[best] * by)), sample, rows)?;
-    Ok(match lowest([coarse[best], fine[0], fine[1]]) {
-        0 => size(COARSE[best]),
-        other => size(COARSE[best] * FINE[other - 1]),
-    })
-}
-
-/// The objectives of all samples after a trial of each size.
-fn objectives<const N: usize>(
-    worker: &mut Worker,
-    sizes: [StepSize; N],
-    sample: usize,
-    rows: usize,
-) -> Result<[f64; N], Error> {
-    let mut objectives = sizes.map(|size| {
-        let weights = trial(worker, size, sample, rows);
-        sample_objective(worker, sample, &weights)
-    });
-    worker.sum(&mut objectives)?;
-    Ok(objectives)
+    Ok((sums[0] / sums[1]).max(1e-12))
 }
 
 /// Steps over the sample, from zero.
@@ -92,20 +101,29 @@ fn trial(worker: &mut Worker, size: StepSize, sample: usize, rows: usize) -> Vec
 }
 
 /// Where the lowest number is; the first one if there are no numbers.
-fn lowest<const N: usize>(objectives: [f64; N]) -> usize {
+fn lowest(objectives: &[f64]) -> usize {
     let finite = objectives.iter().enumerate().filter(|(_, value)| value.is_finite());
     finite.min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(at, _)| at)
 }
 
-/// What a search costs, where a step averages over so many rows of a worker.
+/// What a search costs, where a step is along the mean gradient of so many rows of a worker.
 pub(super) fn search_cost(share: &Share, rows: f64) -> [Phase; 3] {
-    let sample = share.rows.min(SAMPLE as f64);
-    let descents = if rows > 1.0 { (sample / rows).ceil() } else { 0.0 };
-    let trial = share.steps(sample, 3.0)
-        + (sample / share.rows) * share.losses()
-        + Work::flops(descents * DESCENT_FLOPS * share.dimension as f64);
-    let trials = |count: usize| Phase::once(count as f64 * trial, count);
+    let sample = sample_of(share);
+    let descents = if rows > 1.0 { (sample / rows).ceil() * sgd::descent(share) } else { Work::default() };
+    trials_cost(share, share.steps(sample, 2.0) + descents)
+}
+
+/// What a search costs whose trials cost so much.
+pub(super) fn trials_cost(share: &Share, trial: Work) -> [Phase; 3] {
+    let sample = sample_of(share);
+    let scored = trial + share.values_of(sample) + (sample / share.rows) * share.losses();
+    let trials = |count: usize| Phase::once(count as f64 * scored, count);
     [Phase::once(Work::default(), 2), trials(COARSE.len()), trials(FINE.len())]
+}
+
+/// Rows of the sample on the worker that has most.
+pub(super) fn sample_of(share: &Share) -> f64 {
+    share.rows.min(SAMPLE as f64)
 }
 
 fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 {
