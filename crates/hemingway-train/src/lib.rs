@@ -33,16 +33,17 @@ mod sdca;
 mod stop;
 mod stopwatch;
 mod suggest;
+mod topology;
 mod trace;
 mod transport;
 mod units;
 mod visit_order;
 mod worker;
 
-pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
+pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd,
-    Newton, OneShotSgd, Passcode, Splash, TakeOver, algorithm, catalogue, entry,
+    AsyncSgd, Cocoa, CocoaPlus, DPsgd, DcdPsgd, EcdPsgd, Entry, Family, GradientDescent, Hogwild, Lbfgs,
+    LocalSgd, MinibatchSgd, Newton, OneShotSgd, Passcode, Splash, TakeOver, algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
@@ -64,6 +65,7 @@ pub use profile::DataProfile;
 pub use quality::Quality;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;
+pub use topology::{Mixing, Topology};
 pub use trace::{Effort, Point, Run};
 pub use transport::{Request, Transport};
 pub use units::{Seconds, Work};

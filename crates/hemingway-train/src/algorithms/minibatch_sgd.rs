@@ -20,8 +20,6 @@ pub struct MinibatchSgd {
     pub step_size: Option<f64>,
 }
 
-const DEFAULT_BATCH: usize = 256;
-
 pub(super) static ENTRY: Entry = Entry {
     name: "minibatch-sgd",
     summary: "one stochastic step per round from a batch over all workers",
@@ -35,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: |share| sgd::set_up(share, rows_each(share)),
+    set_up: |share| sgd::set_up(share, sgd::batch_each(share)),
     round,
     build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }),
 };
@@ -51,11 +49,7 @@ impl Algorithm for MinibatchSgd {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let batch = self.batch.unwrap_or(DEFAULT_BATCH.min(worker.local.total_rows).max(worker.size()));
-        if batch < worker.size() {
-            let expected = "at least one row for each worker";
-            return Err(Error::Parameter { parameter: "--batch", value: batch as f64, expected });
-        }
+        let batch = sgd::batch(self.batch, worker)?;
         let gradient = vec![0.0; from.weights.len()];
         let mine = shard(batch, worker.size(), worker.rank()).len();
         let size = StepSize::choose(worker, known(saved, self.step_size), mine)?;
@@ -64,14 +58,8 @@ impl Algorithm for MinibatchSgd {
 }
 
 fn round(share: &Share) -> Vec<Phase> {
-    let steps = share.steps(rows_each(share), 2.0) + sgd::descent(share);
+    let steps = share.steps(sgd::batch_each(share), 2.0) + sgd::descent(share);
     vec![Phase::once(steps + sgd::averaging(share), share.dimension)]
-}
-
-/// Rows of a batch on the worker that has most of them.
-fn rows_each(share: &Share) -> f64 {
-    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
-    (batch / share.workers).ceil()
 }
 
 /// One step along the mean gradient of so many rows.

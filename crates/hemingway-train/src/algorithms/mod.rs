@@ -6,7 +6,11 @@ mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
+mod d_psgd;
+mod dcd_psgd;
 mod drift;
+mod ecd_psgd;
+mod gossip;
 mod gradient_descent;
 mod hogwild;
 mod interior_point;
@@ -19,6 +23,7 @@ mod newton;
 mod one_shot_sgd;
 mod passcode;
 mod passes;
+mod quantiser;
 mod sgd;
 mod splash;
 mod step_size;
@@ -30,6 +35,9 @@ use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
 pub use async_sgd::AsyncSgd;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
+pub use d_psgd::DPsgd;
+pub use dcd_psgd::DcdPsgd;
+pub use ecd_psgd::EcdPsgd;
 pub use gradient_descent::GradientDescent;
 pub use hogwild::Hogwild;
 pub use lbfgs::Lbfgs;
@@ -91,6 +99,8 @@ pub enum Family {
     SecondOrder,
     /// Gradients of a few rows at a time.
     Stochastic,
+    /// The same, and workers that know neighbours only.
+    Decentralised,
 }
 
 /// How an algorithm goes on from a model that another one has reached.
@@ -128,6 +138,9 @@ static CATALOGUE: &[&Entry] = &[
     &async_sgd::ENTRY,
     &cocoa::ENTRY,
     &cocoa_plus::ENTRY,
+    &d_psgd::ENTRY,
+    &dcd_psgd::ENTRY,
+    &ecd_psgd::ENTRY,
     &gradient_descent::ENTRY,
     &hogwild::ENTRY,
     &lbfgs::ENTRY,
@@ -176,6 +189,10 @@ fn check(parameters: &Parameters) -> Result<(), Error> {
         if value == Some(0) {
             return Err(Error::Parameter { parameter, value: 0.0, expected: "at least 1" });
         }
+    }
+    if let Some(bits) = parameters.bits.filter(|bits| !(2..=32).contains(bits)) {
+        let expected = "from 2 to 32";
+        return Err(Error::Parameter { parameter: "--bits", value: bits as f64, expected });
     }
     match parameters.step_size {
         Some(value) if !(value > 0.0 && value.is_finite()) => {

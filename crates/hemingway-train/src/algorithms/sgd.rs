@@ -128,6 +128,25 @@ impl<M: Move> Solver for Stochastic<M> {
     }
 }
 
+/// Rows of a batch unless the user says otherwise.
+const DEFAULT_BATCH: usize = 256;
+
+/// Rows of a batch over all workers, at least one for each of them.
+pub(super) fn batch(given: Option<usize>, worker: &Worker) -> Result<usize, Error> {
+    let batch = given.unwrap_or(DEFAULT_BATCH.min(worker.local.total_rows).max(worker.size()));
+    if batch < worker.size() {
+        let expected = "at least one row for each worker";
+        return Err(Error::Parameter { parameter: "--batch", value: batch as f64, expected });
+    }
+    Ok(batch)
+}
+
+/// Rows of a batch on the worker that has most of them.
+pub(super) fn batch_each(share: &Share) -> f64 {
+    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
+    (batch / share.workers).ceil()
+}
+
 /// Rows drawn at random from this worker's.
 pub(super) fn draw(rng: &mut Rng, rows: usize, count: usize) -> Vec<u32> {
     (0..count).map(|_| rng.random_range(0..rows as u32)).collect()

@@ -78,7 +78,7 @@ impl Algorithm for Splash {
             let mut weights = vec![0.0; worker.local.dimension()];
             let mut squares = vec![0.0; weights.len()];
             steps(worker, (size, 1.0), &shares, &order, &mut weights, &mut squares);
-            weights
+            Ok(weights)
         })?;
         let count = self.local_steps.unwrap_or(worker.local.rows());
         let squares = vec![0.0; from.weights.len()];

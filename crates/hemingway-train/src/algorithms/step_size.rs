@@ -22,9 +22,8 @@ impl StepSize {
     /// this worker.
     pub(super) fn choose(worker: &mut Worker, given: Option<f64>, rows: usize) -> Result<StepSize, Error> {
         let lambda = worker.local.problem.lambda;
-        // A longer step would turn the weights round by their penalty alone.
-        let size = |relative: f64, norm: f64| (relative / norm).min(1.0 / lambda);
-        StepSize::search(worker, given, size, |worker, size, sample| trial(worker, size, sample, rows))
+        let size = |relative: f64, norm: f64| usual(relative, norm, lambda);
+        StepSize::search(worker, given, size, |worker, size, sample| Ok(trial(worker, size, sample, rows)))
     }
 
     /// The given one, or the best of a few: sizes by how long they are relative to the mean squared norm of a row, and what
@@ -33,7 +32,7 @@ impl StepSize {
         worker: &mut Worker,
         given: Option<f64>,
         size: impl Fn(f64, f64) -> f64,
-        trial: impl Fn(&mut Worker, StepSize, usize) -> Vec<f64>,
+        trial: impl Fn(&mut Worker, StepSize, usize) -> Result<Vec<f64>, Error>,
     ) -> Result<StepSize, Error> {
         let lambda = worker.local.problem.lambda;
         if let Some(first) = given {
@@ -46,7 +45,7 @@ impl StepSize {
         let mut objectives = |sizes: &[StepSize]| {
             let mut objectives = Vec::new();
             for size in sizes {
-                let weights = trial(worker, *size, sample);
+                let weights = trial(worker, *size, sample)?;
                 objectives.push(sample_objective(worker, sample, &weights));
             }
             worker.sum(&mut objectives)?;
@@ -64,6 +63,12 @@ impl StepSize {
     pub(super) fn at(self, step: f64) -> f64 {
         self.first / (1.0 + self.first * self.lambda * step)
     }
+}
+
+/// A step relative to one over the mean squared norm of a row. A longer one than 1/λ would turn the weights round by their
+/// penalty alone.
+pub(super) fn usual(relative: f64, norm: f64, lambda: f64) -> f64 {
+    (relative / norm).min(1.0 / lambda)
 }
 
 /// Rows of the sample on each worker: what a trial visits.
