@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Keep, Loss, Place, PlanningRequest, parse_seconds as seconds};
+use hemingway::{Keep, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds};
 
 use crate::failure::Usage;
 
@@ -258,9 +258,14 @@ pub struct Running {
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub servers: Option<usize>,
 
-    /// Bits per number in compressed messages
+    /// Bits per number in compressed messages, from 2 to 32 [default: 64, exact]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub bits: Option<usize>,
+
+    /// Who talks to whom, for methods that know neighbours only: ring, torus, complete, or a file with a mixing matrix, a
+    /// row of numbers for each worker [default: ring]
+    #[arg(long, value_name = "NAME|FILE", value_parser = Topology::read, help_heading = "Method")]
+    pub topology: Option<Topology>,
 
     /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
@@ -292,7 +297,7 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 36] = [
+const FIXED: [&str; 37] = [
     "data",
     "format",
     "label",
@@ -320,6 +325,7 @@ const FIXED: [&str; 36] = [
     "memory",
     "servers",
     "bits",
+    "topology",
     "seed",
     "score_every",
     "checkpoint_every",

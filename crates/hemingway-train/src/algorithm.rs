@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, Loss, Model, Worker};
+use crate::{Error, Loss, Model, Topology, Worker};
 
 /// Hyperparameters: plain data one can print, store and sweep.
 pub trait Algorithm: fmt::Debug + Send + Sync {
@@ -12,6 +12,11 @@ pub trait Algorithm: fmt::Debug + Send + Sync {
     /// What it asks of an engine.
     fn needs(&self) -> Needs {
         Needs::Collectives
+    }
+
+    /// Whether it can run on so many workers.
+    fn check(&self, _workers: usize) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Whether it goes on from a dual point rather than from weights.
@@ -55,6 +60,11 @@ pub trait Solver {
 
     /// Iterations as the method's authors count them, where these are not rounds: steps that changed what workers share.
     fn iterations(&self) -> Option<u64> {
+        None
+    }
+
+    /// The first step size, given or found, where there is one.
+    fn step_size(&self) -> Option<f64> {
         None
     }
 
@@ -137,7 +147,7 @@ impl Needs {
 }
 
 /// Every hyperparameter there is; an algorithm takes the ones it knows and has defaults for the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Parameters {
     /// Local steps per worker and round (H in the CoCoA papers).
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -160,18 +170,6 @@ pub struct Parameters {
     /// Who talks to whom, where workers only know neighbours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topology: Option<Topology>,
-}
-
-/// Who talks to whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Topology {
-    /// Everyone with two neighbours.
-    Ring,
-    /// Everyone with four, on a grid whose edges meet.
-    Torus,
-    /// Everyone with everyone.
-    Complete,
 }
 
 impl Parameters {

@@ -46,6 +46,7 @@ impl Checkpoint {
             certified_error: certificate.error(),
             relative_to_start: certificate.relative_to_start(),
             set_up: Seconds(0.0),
+            step_size: None,
             model: Model { weights: self.progress.best_weights().to_vec(), duals: None },
         }
     }

@@ -131,6 +131,11 @@ impl Share {
         self.meter.values(reads * per_row * rows) + self.meter.visits(rows)
     }
 
+    /// The values of so many rows, each read once.
+    pub(crate) fn values_of(&self, rows: f64) -> Work {
+        self.meter.values(self.values / self.rows * rows)
+    }
+
     /// Σ x_i x_iᵀ.
     pub(crate) fn outer_products(&self) -> Work {
         self.meter.values(self.pairs)

@@ -435,6 +435,7 @@ impl<'a> Loop<'a> {
             certified_error: certificate.error(),
             relative_to_start: certificate.relative_to_start(),
             set_up: self.set_up,
+            step_size: self.solver.step_size(),
             model: Model { weights: self.scorer.best.clone(), duals },
         }))
     }

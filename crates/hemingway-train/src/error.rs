@@ -84,6 +84,22 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A mixing matrix that cannot be used.
+    #[error("mixing matrix {file}: {message}")]
+    Topology {
+        /// Where it is.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A mixing matrix for another number of workers.
+    #[error("the mixing matrix is for {rows} workers, not for {workers}; use --workers {rows}")]
+    TopologySize {
+        /// Rows it has.
+        rows: usize,
+        /// Workers there are.
+        workers: usize,
+    },
     /// More workers than the simulated cluster has places for.
     #[error("{workers} workers do not fit on the cluster: its machines have {places} cores in all")]
     ClusterTooSmall {

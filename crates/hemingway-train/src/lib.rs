@@ -34,16 +34,18 @@ mod sdca;
 mod stop;
 mod stopwatch;
 mod suggest;
+mod topology;
 mod trace;
 mod transport;
 mod units;
 mod visit_order;
 mod worker;
 
-pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
+pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    AccDadm, AsyncSgd, Cocoa, CocoaPlus, Dadm, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd,
-    MinibatchSgd, Newton, NewtonCg, Passcode, Svrg, TakeOver, algorithm, catalogue, entry,
+    AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family, GradientDescent,
+    Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash, Svrg, TakeOver,
+    algorithm, catalogue, entry,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
@@ -65,6 +67,7 @@ pub use profile::DataProfile;
 pub use quality::Quality;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;
+pub use topology::{Mixing, Topology};
 pub use trace::{Effort, Point, Run};
 pub use transport::{Request, Transport};
 pub use units::{Seconds, Work};

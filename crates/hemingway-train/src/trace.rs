@@ -70,6 +70,9 @@ pub struct Run {
     /// The training clock when the first round began.
     #[serde(default)]
     pub set_up: Seconds,
+    /// The first step size, given or found while setting up, for methods that take one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_size: Option<f64>,
     /// The best weights seen, with the duals of the best lower bound where there are any.
     pub model: Model,
 }

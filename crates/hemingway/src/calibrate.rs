@@ -31,7 +31,7 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
     let stop = StopRules { rounds: Some(ROUNDS), ..StopRules::default() };
     let stage = |name: &str| Stage {
         algorithm: name.to_owned(),
-        parameters: request.parameters,
+        parameters: request.parameters.clone(),
         workers: choice.workers,
         stop,
     };

@@ -68,7 +68,7 @@ impl PlanInputs<'_> {
     /// How much memory a configuration needs if there is not so much, and the same in words.
     fn lacking(&self, configuration: &Configuration) -> Option<(u64, String)> {
         let mut choice = self.choice.clone();
-        choice.use_configuration(configuration, self.data.rows, self.request.parameters);
+        choice.use_configuration(configuration, self.data.rows, self.request.parameters.clone());
         self.room?.lacking(&choice, self.data, &self.profile.problem())
     }
 
@@ -91,7 +91,7 @@ impl PlanInputs<'_> {
         match self.request.parameters.local_steps {
             _ if same_alone => Vec::new(),
             Some(_) => {
-                let parameters = self.request.parameters;
+                let parameters = self.request.parameters.clone();
                 let algorithm = entry.name.to_owned();
                 let choice = Choice { algorithm, workers, parameters, ..self.choice.clone() };
                 vec![choice.configuration(self.data.rows)]
@@ -104,7 +104,9 @@ impl PlanInputs<'_> {
     /// Powers of two and what is half-way between, where the next worker is on another kind of machine, and all there are.
     pub(crate) fn workers_to_choose(&self, cluster: &Cluster) -> Result<Vec<usize>, Error> {
         let rows = self.data.rows;
-        if let Some(workers) = self.request.workers {
+        let of_topology =
+            || self.request.parameters.topology.as_ref().and_then(|topology| topology.workers());
+        if let Some(workers) = self.request.workers.or_else(of_topology) {
             return Ok(vec![workers]);
         }
         let limit = self.request.planning.max_workers.unwrap_or(usize::MAX);

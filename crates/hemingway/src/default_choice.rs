@@ -69,7 +69,8 @@ impl Choice {
 
     /// The present configuration, as a command to ranks.
     pub(crate) fn stage(&self, stop: StopRules) -> Stage {
-        let (algorithm, parameters, workers) = (self.algorithm.clone(), self.parameters, self.workers);
+        let (algorithm, parameters, workers) =
+            (self.algorithm.clone(), self.parameters.clone(), self.workers);
         Stage { algorithm, parameters, workers, stop }
     }
 
@@ -82,8 +83,9 @@ impl Choice {
 
     /// Changes to a configuration on data of so many rows, with the hyperparameters that the user gave.
     pub(crate) fn use_configuration(&mut self, to: &Configuration, rows: usize, given: Parameters) {
-        (self.algorithm, self.workers, self.parameters) = (to.algorithm.clone(), to.workers, given);
-        self.parameters.local_steps = to.local_steps(rows).or(given.local_steps);
+        let local_steps = to.local_steps(rows).or(given.local_steps);
+        (self.algorithm, self.workers) = (to.algorithm.clone(), to.workers);
+        self.parameters = Parameters { local_steps, ..given };
     }
 }
 
@@ -99,7 +101,7 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
     check_ranks(&request.ranks, &engine)?;
     Ok(Choice {
         algorithm,
-        parameters: request.parameters,
+        parameters: request.parameters.clone(),
         workers,
         cluster: read_cluster(request)?,
         scoring: request.scoring.unwrap_or(if engine == SIMULATED {

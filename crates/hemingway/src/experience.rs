@@ -87,7 +87,7 @@ pub(crate) fn families_of(runs: Vec<(StoredRun, Vec<Point>)>) -> Result<Vec<Fami
 fn as_begun(mut run: StoredRun, points: &mut Vec<Point>) -> StoredRun {
     if let Some(first) = std::mem::take(&mut run.choice.switches).into_iter().next() {
         points.retain(|point| point.round <= first.at_round);
-        run.choice.use_configuration(&first.from, run.dataset.rows, run.request.parameters);
+        run.choice.use_configuration(&first.from, run.dataset.rows, run.request.parameters.clone());
     }
     run
 }
@@ -153,7 +153,7 @@ impl Common {
             lambda: request.lambda,
             bias: request.bias,
             engine: run.choice.engine.clone(),
-            parameters: run.choice.parameters,
+            parameters: run.choice.parameters.clone(),
             cluster: run.choice.cluster.clone(),
         }
     }

@@ -102,6 +102,7 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
+    Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, Topology, catalogue,
+    engines,
 };
 pub use hemingway_tune as tuning;

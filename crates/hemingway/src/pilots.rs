@@ -43,7 +43,11 @@ impl PilotSetup<'_> {
         let begun = Instant::now();
         let sample = self.data.sample(pilot.fraction, inputs.request.seed);
         let mut choice: Choice = inputs.choice.clone();
-        choice.use_configuration(&pilot.configuration, sample.matrix.rows(), inputs.request.parameters);
+        choice.use_configuration(
+            &pilot.configuration,
+            sample.matrix.rows(),
+            inputs.request.parameters.clone(),
+        );
         let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
         let job = Job {
             problem: inputs.profile.problem(),

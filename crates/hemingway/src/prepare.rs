@@ -360,6 +360,7 @@ fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> 
     if let Some(cluster) = &choice.cluster {
         cluster.check_size(choice.workers)?;
     }
+    algorithm.check(choice.workers)?;
     let needs = algorithm.needs();
     if !hemingway_train::offers(&choice.engine, needs) {
         return Err(hemingway_train::Error::Unsupported {

@@ -56,7 +56,7 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
 }
 
 fn parameters(run: &StoredRun) -> String {
-    let given = run.report.as_ref().map_or(run.choice.parameters, |report| report.parameters);
+    let given = run.report.as_ref().map_or(&run.choice.parameters, |report| &report.parameters);
     let Ok(Value::Object(fields)) = serde_json::to_value(given) else { return String::new() };
     let list: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();

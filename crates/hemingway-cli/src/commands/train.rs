@@ -91,7 +91,7 @@ pub fn asked(task: Task, running: Running) -> TrainRequest {
             memory: running.memory,
             servers: running.servers,
             bits: running.bits,
-            topology: None,
+            topology: running.topology,
         },
         engine: running.engine,
         cluster: running.cluster,

@@ -44,7 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: |share| {
-        let mut phases = sgd::set_up(share);
+        let mut phases = sgd::set_up(share, (DEFAULT_BATCH as f64).min(share.total_rows));
         phases.push(Phase::once(share.squares(), share.dimension));
         phases
     },
@@ -74,7 +74,7 @@ impl Algorithm for AsyncSgd {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
-        let size = StepSize::choose(worker, given)?;
+        let size = StepSize::choose(worker, given, self.batch)?;
         let shares = penalty_shares(worker)?;
         let mut recent = Recent::new(&from.weights);
         let mut before = 0.0;
@@ -185,6 +185,10 @@ impl Solver for Asking {
 
     fn proposal(&self) -> &[f64] {
         &self.recent.average
+    }
+
+    fn step_size(&self) -> Option<f64> {
+        Some(self.size.first)
     }
 
     fn save(&self) -> Vec<f64> {

@@ -41,7 +41,7 @@ pub(super) static ENTRY: Entry = Entry {
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: |share| {
-        let mut phases = sgd::set_up(share);
+        let mut phases = sgd::set_up(share, 1.0);
         phases.push(Phase::once(share.squares(), share.dimension));
         phases
     },
@@ -65,7 +65,7 @@ impl Algorithm for Hogwild {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
-        let size = StepSize::choose(worker, given)?;
+        let size = StepSize::choose(worker, given, 1)?;
         let shares = penalty_shares(worker)?;
         let mut recent = Recent::new(&from.weights);
         let mut before = 0.0;
@@ -169,6 +169,10 @@ impl Solver for InMemory {
 
     fn proposal(&self) -> &[f64] {
         &self.recent.average
+    }
+
+    fn step_size(&self) -> Option<f64> {
+        Some(self.size.first)
     }
 
     fn save(&self) -> Vec<f64> {

@@ -2,9 +2,9 @@
 //!
 //! Fewer sums than mini-batch SGD for the same rows; the averages drift apart the more, the longer a round is.
 //!
-//! Zinkevich et al., Parallelized stochastic gradient descent, 2010.
+//! Stich, Local SGD converges fast and communicates little, 2019.
 
-use super::sgd::{self, Move, draw, local_steps};
+use super::sgd::{self, Move, draw, known, local_steps};
 use super::step_size::StepSize;
 use super::{Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
@@ -22,7 +22,7 @@ pub struct LocalSgd {
 pub(super) static ENTRY: Entry = Entry {
     name: "local-sgd",
     summary: "local stochastic steps, then averaging",
-    reference: "Zinkevich et al. 2010",
+    reference: "Stich 2019",
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: sgd::set_up,
+    set_up: |share| sgd::set_up(share, 1.0),
     round,
     build: |given| Box::new(LocalSgd { local_steps: given.local_steps, step_size: given.step_size }),
 };
@@ -49,7 +49,8 @@ impl Algorithm for LocalSgd {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let steps = self.local_steps.unwrap_or(worker.local.rows());
-        sgd::start(worker, from, saved, self.step_size, LocalSteps(steps))
+        let size = StepSize::choose(worker, known(saved, self.step_size), 1)?;
+        sgd::start(worker, from, saved, size, LocalSteps(steps))
     }
 }
 
@@ -72,8 +73,6 @@ impl Move for LocalSteps {
         let rows = draw(&mut worker.rng(round), worker.local.rows(), self.0);
         let done = (round * self.0 as u64) as f64;
         local_steps(worker, size, done, &rows, weights);
-        let share = 1.0 / worker.size() as f64;
-        weights.iter_mut().for_each(|weight| *weight *= share);
-        worker.sum(weights)
+        sgd::average(worker, weights)
     }
 }

@@ -5,7 +5,7 @@
 
 use hemingway_data::shard;
 
-use super::sgd::{self, Move, draw};
+use super::sgd::{self, Move, descend, draw, known};
 use super::step_size::StepSize;
 use super::{Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
@@ -20,8 +20,6 @@ pub struct MinibatchSgd {
     pub step_size: Option<f64>,
 }
 
-const DEFAULT_BATCH: usize = 256;
-
 pub(super) static ENTRY: Entry = Entry {
     name: "minibatch-sgd",
     summary: "one stochastic step per round from a batch over all workers",
@@ -35,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: sgd::set_up,
+    set_up: |share| sgd::set_up(share, sgd::batch_each(share)),
     round,
     build: |given| Box::new(MinibatchSgd { batch: given.batch, step_size: given.step_size }),
 };
@@ -51,19 +49,16 @@ impl Algorithm for MinibatchSgd {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let batch = self.batch.unwrap_or(DEFAULT_BATCH.min(worker.local.total_rows).max(worker.size()));
-        if batch < worker.size() {
-            let expected = "at least one row for each worker";
-            return Err(Error::Parameter { parameter: "--batch", value: batch as f64, expected });
-        }
+        let batch = sgd::batch(self.batch, worker)?;
         let gradient = vec![0.0; from.weights.len()];
-        sgd::start(worker, from, saved, self.step_size, Batch { rows: batch, gradient })
+        let mine = shard(batch, worker.size(), worker.rank()).len();
+        let size = StepSize::choose(worker, known(saved, self.step_size), mine)?;
+        sgd::start(worker, from, saved, size, Batch { rows: batch, gradient })
     }
 }
 
 fn round(share: &Share) -> Vec<Phase> {
-    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
-    let steps = share.steps((batch / share.workers).ceil(), 2.0);
+    let steps = share.steps(sgd::batch_each(share), 2.0) + sgd::descent(share);
     vec![Phase::once(steps + sgd::averaging(share), share.dimension)]
 }
 
@@ -86,12 +81,7 @@ impl Move for Batch {
         self.gradient.fill(0.0);
         worker.local.gradient_of(&rows, weights, &mut self.gradient);
         worker.sum(&mut self.gradient)?;
-        let features = worker.local.features();
-        let step = size.at(round as f64);
-        for (at, (weight, slope)) in weights.iter_mut().zip(&self.gradient).enumerate() {
-            let penalty = if at < features { size.lambda * *weight } else { 0.0 };
-            *weight -= step * (slope / self.rows as f64 + penalty);
-        }
+        descend(worker, size, round as f64, &self.gradient, self.rows, weights);
         Ok(())
     }
 }

@@ -1,13 +1,18 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
 mod acc_dadm;
+mod apart;
 mod async_sgd;
 mod cholesky;
 mod cocoa;
 mod cocoa_plus;
 mod curvature;
+mod d_psgd;
 mod dadm;
+mod dcd_psgd;
 mod drift;
+mod ecd_psgd;
+mod gossip;
 mod gradient_descent;
 mod hogwild;
 mod interior_point;
@@ -18,9 +23,12 @@ mod local_sgd;
 mod minibatch_sgd;
 mod newton;
 mod newton_cg;
+mod one_shot_sgd;
 mod passcode;
 mod passes;
+mod quantiser;
 mod sgd;
+mod splash;
 mod step_size;
 mod svrg;
 mod vain;
@@ -32,7 +40,10 @@ pub use acc_dadm::AccDadm;
 pub use async_sgd::AsyncSgd;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
+pub use d_psgd::DPsgd;
 pub use dadm::Dadm;
+pub use dcd_psgd::DcdPsgd;
+pub use ecd_psgd::EcdPsgd;
 pub use gradient_descent::GradientDescent;
 pub use hogwild::Hogwild;
 pub use lbfgs::Lbfgs;
@@ -40,8 +51,10 @@ pub use local_sgd::LocalSgd;
 pub use minibatch_sgd::MinibatchSgd;
 pub use newton::Newton;
 pub use newton_cg::NewtonCg;
+pub use one_shot_sgd::OneShotSgd;
 pub use passcode::Passcode;
 use passes::Passes;
+pub use splash::Splash;
 pub use svrg::Svrg;
 
 /// What is known of an algorithm without running it. Help texts, the planner and the memory estimate all read this.
@@ -94,6 +107,8 @@ pub enum Family {
     SecondOrder,
     /// Gradients of a few rows at a time.
     Stochastic,
+    /// The same, and workers that know neighbours only.
+    Decentralised,
 }
 
 /// How an algorithm goes on from a model that another one has reached.
@@ -138,15 +153,20 @@ static CATALOGUE: &[&Entry] = &[
     &cocoa_plus::ENTRY,
     &dadm::ENTRY,
     &acc_dadm::ENTRY,
+    &d_psgd::ENTRY,
+    &dcd_psgd::ENTRY,
+    &ecd_psgd::ENTRY,
     &gradient_descent::ENTRY,
     &hogwild::ENTRY,
     &lbfgs::ENTRY,
     &local_sgd::ENTRY,
     &minibatch_sgd::ENTRY,
     &newton::ENTRY,
+    &one_shot_sgd::ENTRY,
     &passcode::ENTRY,
     &newton_cg::ENTRY,
     &svrg::ENTRY,
+    &splash::ENTRY,
 ];
 
 /// Every algorithm, by name.
@@ -186,6 +206,10 @@ fn check(parameters: &Parameters) -> Result<(), Error> {
         if value == Some(0) {
             return Err(Error::Parameter { parameter, value: 0.0, expected: "at least 1" });
         }
+    }
+    if let Some(bits) = parameters.bits.filter(|bits| !(2..=32).contains(bits)) {
+        let expected = "from 2 to 32";
+        return Err(Error::Parameter { parameter: "--bits", value: bits as f64, expected });
     }
     match parameters.step_size {
         Some(value) if !(value > 0.0 && value.is_finite()) => {

@@ -20,44 +20,70 @@ pub(super) trait Move {
         round: u64,
         weights: &mut [f64],
     ) -> Result<(), Error>;
+
+    /// What the next round depends on besides the weights.
+    fn kept(&mut self) -> Option<&mut Vec<f64>> {
+        None
+    }
+
+    /// A copy of it.
+    fn save(&self) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 /// A stochastic method at work.
 struct Stochastic<M> {
     step: M,
     size: StepSize,
-    at_zero: f64,
+    reach: Reach,
     weights: Vec<f64>,
     recent: Recent,
 }
 
-/// Begins with a step size that is given, saved or searched for.
+/// The step size that was saved, or the one that is given.
+pub(super) fn known(saved: Option<&[f64]>, given: Option<f64>) -> Option<f64> {
+    saved.and_then(|saved| saved.first().copied()).or(given)
+}
+
+/// Begins with this step size.
 pub(super) fn start<M: Move + 'static>(
     worker: &mut Worker,
     from: &Model,
     saved: Option<&[f64]>,
-    step_size: Option<f64>,
+    size: StepSize,
     step: M,
 ) -> Result<Box<dyn Solver>, Error> {
-    let given = saved.and_then(|saved| saved.first().copied()).or(step_size);
     let mut solver = Stochastic {
         step,
-        size: StepSize::choose(worker, given)?,
-        at_zero: objective_at_zero(worker)?,
+        size,
+        reach: Reach::find(worker)?,
         recent: Recent::new(&from.weights),
         weights: from.weights.clone(),
     };
     if let Some(saved) = saved {
         let rest = solver.recent.restore(saved.get(1..).ok_or_else(Error::damaged_worker)?)?;
-        rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
+        restore(&mut solver.step, rest)?;
     }
     Ok(Box::new(solver))
 }
 
+/// Takes what the method kept; it is all that is left of what was saved.
+pub(super) fn restore(step: &mut impl Move, saved: &[f64]) -> Result<(), Error> {
+    let mut nothing = Vec::new();
+    let kept = step.kept().unwrap_or(&mut nothing);
+    if kept.len() != saved.len() {
+        return Err(Error::damaged_worker());
+    }
+    kept.copy_from_slice(saved);
+    Ok(())
+}
+
 /// The search for a step size, and the objective of no weights at all.
-pub(super) fn set_up(share: &Share) -> Vec<Phase> {
-    let [norms, tries] = step_size::search_cost(share);
-    vec![norms, tries, Phase::once(Work::default(), 1)]
+pub(super) fn set_up(share: &Share, rows: f64) -> Vec<Phase> {
+    let mut phases = step_size::search_cost(share, rows).to_vec();
+    phases.push(Phase::once(Work::default(), 1));
+    phases
 }
 
 /// The running average of the weights.
@@ -65,13 +91,18 @@ pub(super) fn averaging(share: &Share) -> Work {
     Work::flops(AVERAGING_FLOPS * share.dimension as f64)
 }
 
+/// A step of all weights.
+pub(super) fn descent(share: &Share) -> Work {
+    Work::flops(DESCENT_FLOPS * share.dimension as f64)
+}
+
 /// What adding one weight to the average costs.
-const AVERAGING_FLOPS: f64 = 4.0;
+pub(super) const AVERAGING_FLOPS: f64 = 4.0;
 
 impl<M: Move> Solver for Stochastic<M> {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         self.step.round(worker, self.size, self.recent.rounds, &mut self.weights)?;
-        keep_in_reach(worker, self.at_zero, &mut self.weights);
+        self.reach.keep(&mut self.weights);
         self.recent.add(&self.weights);
         worker.local.meter_flops(AVERAGING_FLOPS * self.weights.len() as f64);
         Ok(())
@@ -85,17 +116,68 @@ impl<M: Move> Solver for Stochastic<M> {
         &self.recent.average
     }
 
+    fn step_size(&self) -> Option<f64> {
+        Some(self.size.first)
+    }
+
     fn save(&self) -> Vec<f64> {
         let mut saved = vec![self.size.first];
         saved.extend(self.recent.save());
+        saved.extend(self.step.save());
         saved
     }
+}
+
+/// Rows of a batch unless the user says otherwise.
+const DEFAULT_BATCH: usize = 256;
+
+/// Rows of a batch over all workers, at least one for each of them.
+pub(super) fn batch(given: Option<usize>, worker: &Worker) -> Result<usize, Error> {
+    let batch = given.unwrap_or(DEFAULT_BATCH.min(worker.local.total_rows).max(worker.size()));
+    if batch < worker.size() {
+        let expected = "at least one row for each worker";
+        return Err(Error::Parameter { parameter: "--batch", value: batch as f64, expected });
+    }
+    Ok(batch)
+}
+
+/// Rows of a batch on the worker that has most of them.
+pub(super) fn batch_each(share: &Share) -> f64 {
+    let batch = (DEFAULT_BATCH as f64).min(share.total_rows).max(share.workers);
+    (batch / share.workers).ceil()
 }
 
 /// Rows drawn at random from this worker's.
 pub(super) fn draw(rng: &mut Rng, rows: usize, count: usize) -> Vec<u32> {
     (0..count).map(|_| rng.random_range(0..rows as u32)).collect()
 }
+
+/// The mean over all workers, in place.
+pub(super) fn average(worker: &mut Worker, weights: &mut [f64]) -> Result<(), Error> {
+    let share = 1.0 / worker.size() as f64;
+    weights.iter_mut().for_each(|weight| *weight *= share);
+    worker.sum(weights)
+}
+
+/// One step of gradient descent, along a sum of gradients over so many rows.
+pub(super) fn descend(
+    worker: &mut Worker,
+    size: StepSize,
+    done: f64,
+    gradient: &[f64],
+    rows: usize,
+    weights: &mut [f64],
+) {
+    let (features, step) = (worker.local.features(), size.at(done));
+    for (at, (weight, slope)) in weights.iter_mut().zip(gradient).enumerate() {
+        let penalty = if at < features { size.lambda * *weight } else { 0.0 };
+        *weight -= step * (slope / rows as f64 + penalty);
+    }
+    worker.local.meter_flops(DESCENT_FLOPS * weights.len() as f64);
+}
+
+/// What a step costs for each weight.
+pub(super) const DESCENT_FLOPS: f64 = 4.0;
 
 /// One stochastic step per row of `order`, starting as step number `done`.
 pub(super) fn local_steps(
@@ -165,14 +247,28 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
 
 const SMALLEST_SCALE: f64 = 1e-6;
 
-/// Keeps the weights where the optimum must be: (λ/2)‖w*‖² ≤ P(w*) ≤ P(0).
-fn keep_in_reach(worker: &Worker, at_zero: f64, weights: &mut [f64]) {
-    let features = worker.local.features();
-    let weights = &mut weights[..features];
-    let reach = (2.0 * at_zero / worker.local.problem.lambda).sqrt();
-    let norm = dot(weights, weights).sqrt();
-    if norm > reach {
-        weights.iter_mut().for_each(|weight| *weight *= reach / norm);
+/// Where the optimum must be: (λ/2)‖w*‖² ≤ P(w*) ≤ P(0).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    radius: f64,
+    features: usize,
+}
+
+impl Reach {
+    /// Asks all workers what P(0) is.
+    pub(super) fn find(worker: &mut Worker) -> Result<Reach, Error> {
+        let at_zero = objective_at_zero(worker)?;
+        let radius = (2.0 * at_zero / worker.local.problem.lambda).sqrt();
+        Ok(Reach { radius, features: worker.local.features() })
+    }
+
+    /// Keeps the weights there.
+    pub(super) fn keep(self, weights: &mut [f64]) {
+        let weights = &mut weights[..self.features];
+        let norm = dot(weights, weights).sqrt();
+        if norm > self.radius {
+            weights.iter_mut().for_each(|weight| *weight *= self.radius / norm);
+        }
     }
 }
 

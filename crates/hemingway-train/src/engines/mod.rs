@@ -114,5 +114,6 @@ fn check(data: &Dataset, job: &Job) -> Result<(), Error> {
     if job.workers > rows {
         return Err(Error::TooManyWorkers { workers: job.workers, rows });
     }
+    job.algorithm.check(job.workers)?;
     job.start.check(rows, data.matrix.columns() + usize::from(job.problem.bias), data.fingerprint)
 }

@@ -34,7 +34,7 @@ pub(super) fn plan(
     }
     let adaptive = explanation.plan().map(|plan| follow(planner, plan.first().clone(), request, choice));
     if let Some(plan) = explanation.plan() {
-        choice.use_configuration(plan.first(), ready.summary.rows, request.parameters);
+        choice.use_configuration(plan.first(), ready.summary.rows, request.parameters.clone());
         choice.reason = "planned".to_owned();
     }
     choice.explanation = Some(explanation);

@@ -77,7 +77,7 @@ impl Task<'_> {
             lambda: self.request.lambda,
             bias: self.request.bias,
             algorithm: self.choice.algorithm.clone(),
-            parameters: self.choice.parameters,
+            parameters: self.choice.parameters.clone(),
             workers: self.choice.workers,
             engine: self.choice.engine.clone(),
             reason: self.choice.reason.clone(),

@@ -118,7 +118,11 @@ impl<'a> Task<'a> {
                 adaptive.set_up(from, &run);
             }
             let Some((switched, checkpoint)) = adaptive.next(&run) else { return Ok(run) };
-            self.choice.use_configuration(&switched.to, self.ready.summary.rows, self.request.parameters);
+            self.choice.use_configuration(
+                &switched.to,
+                self.ready.summary.rows,
+                self.request.parameters.clone(),
+            );
             (watch.observe)(Progress::Switched(&switched));
             self.choice.switches.push(switched);
             notice(self.recorder.choice(&self.choice)?, watch.observe);
