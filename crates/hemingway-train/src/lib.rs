@@ -41,8 +41,9 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver, Topology};
 pub use algorithms::{
-    AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd,
-    Newton, Passcode, TakeOver, algorithm, catalogue, entry,
+    About, AsyncSgd, Cocoa, CocoaPlus, Entry, Family, GradientDescent, Hogwild, Lbfgs, LocalSgd,
+    MinibatchSgd, Newton, Passcode, TakeOver, algorithm, aliases, canonical, catalogue, entry, named,
+    stands_for,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
@@ -50,7 +51,7 @@ pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
     Cluster, Collective, Jitter, Machine, MachineType, MeasuredSums, Network, SharedMemory, Simulated,
-    Stragglers, Threads, calibrate, calibrate_among_others, engines, offers,
+    Stragglers, Threads, calibrate, calibrate_among_others, check_offers, engines, engines_for, offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};

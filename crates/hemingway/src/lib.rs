@@ -102,6 +102,7 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    Cluster, Effort, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, catalogue, engines,
+    About, Cluster, Effort, Entry, LOSSES, Loss, Needs, Parameters, Point, Quality, Scoring, Seconds, Stop,
+    StopRules, TakeOver, aliases, canonical, catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

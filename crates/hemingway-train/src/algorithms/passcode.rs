@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::local_dual;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
 use crate::sdca::{Aggregation, Sdca};
 use crate::{Algorithm, Error, Model, Needs, Phase, Share, SharedMemory, Solver, Worker};
@@ -24,6 +24,19 @@ pub(super) static ENTRY: Entry = Entry {
     name: "passcode",
     summary: "asynchronous dual coordinate ascent in shared memory",
     reference: "Hsieh et al. 2015",
+    about: About {
+        idea: "Every worker visits its own rows as SDCA does and changes weights in memory that all of them \
+            share, without locks and without waiting. Nothing is damped, because each sees at once what the \
+            others do. Additions are atomic, so none is lost and the proof is that of SDCA.",
+        suits: "Any loss, on the cores of one machine. Best on sparse rows that share few features; where all \
+            rows share all features, updates contend for them and are made with weights that are a little \
+            old.",
+        round: "As many visits of all workers together as there are rows. Nothing is sent; a fast worker makes \
+            more of the visits.",
+        counts: "rounds",
+        defaults: &[],
+        floor: false,
+    },
     parameters: &[],
     vectors: Vectors {
         weights: 4.0,
