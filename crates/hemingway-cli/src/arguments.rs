@@ -528,13 +528,20 @@ pub struct Show {
     pub json: bool,
 }
 
-/// List the algorithms with what they are for.
+/// List the algorithms, or describe one: the idea, when it suits, what a round costs, its parameters.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   hemingway algorithms
-  hemingway algorithms --json")]
+  hemingway algorithms cocoa-plus
+  hemingway algorithms --json
+
+Names are read as people write them: lbfgs, CoCoA+, sgd.")]
 pub struct Algorithms {
+    /// The one to describe
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -831,7 +838,7 @@ pub struct Problem {
     #[arg(long, help_heading = "Data")]
     pub standardise: bool,
 
-    /// hinge, smoothed-hinge, logistic or squared [default: logistic; squared for regression]
+    /// hinge (svm), smoothed-hinge, logistic (logreg) or squared (ridge) [default: logistic; squared for regression]
     #[arg(long, help_heading = "Problem")]
     pub loss: Option<Loss>,
 

@@ -171,11 +171,11 @@ fn time_left(marks: &[Mark]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hemingway::Seconds;
+    use hemingway::{Effort, Seconds};
 
     fn point(round: u64, seconds: f64, certified_error: f64) -> Point {
-        let (seconds, wall_seconds) = (Seconds(seconds), Seconds(seconds));
-        Point { round, seconds, wall_seconds, current: 0.5, primal: 0.5, dual: 0.4, certified_error }
+        let (seconds, wall_seconds, effort) = (Seconds(seconds), Seconds(seconds), Effort::default());
+        Point { round, effort, seconds, wall_seconds, current: 0.5, primal: 0.5, dual: 0.4, certified_error }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("labels", Some(words::labels(&report.dataset.labels))),
         ("method", Some(method(report))),
         ("time", Some(time(report))),
+        ("effort", words::effort(&report.effort, report.rounds)),
         ("wall time", Some(wall_time(report))),
         ("predicted", predicted(report)),
         ("actual", actual(report)),

@@ -1,7 +1,7 @@
 //! How figures are written for people.
 
 use hemingway::data::Labels;
-use hemingway::{DatasetSummary, Estimate, Point, TrainReport};
+use hemingway::{DatasetSummary, Effort, Estimate, Point, TrainReport};
 
 /// 60000 → `60,000`.
 pub fn count(number: usize) -> String {
@@ -80,6 +80,30 @@ pub fn certified(point: &Point) -> String {
 pub fn proved(report: &TrainReport) -> String {
     let error = report.certified_error.filter(|_| !report.relative_to_start);
     error.map_or_else(|| NONE.to_owned(), self::error)
+}
+
+/// `3 epochs, 12.4 MB sent per worker`; iterations too where they are not the rounds. Nothing of a run that did not count.
+pub fn effort(effort: &Effort, rounds: u64) -> Option<String> {
+    let Effort { iterations, epochs, bytes_per_worker } = *effort;
+    let other = iterations != 0 && iterations != rounds;
+    let parts = [
+        other.then(|| counted(iterations as usize, "iteration")),
+        (!epochs.is_nan())
+            .then(|| format!("{} epoch{}", rounded_count(epochs), if epochs == 1.0 { "" } else { "s" })),
+        (bytes_per_worker > 0.0).then(|| format!("{} sent per worker", bytes(bytes_per_worker as u64))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A count that need not be whole, with two digits after the point at most: `0.08`, `3`, `12.5`, `1,234`.
+pub fn rounded_count(value: f64) -> String {
+    match value {
+        v if v.is_nan() => NONE.to_owned(),
+        v if v < 10.0 => rounded(v),
+        v if v < 1e3 => format!("{v:.1}").replace(".0", ""),
+        v => count(v.round() as usize),
+    }
 }
 
 /// Where there is no figure.
@@ -231,6 +255,17 @@ mod tests {
         assert_eq!([ago(5.0), ago(125.0), ago(86_400.0 * 3.5)], ["just now", "2 min ago", "3 days ago"]);
         assert_eq!([bytes(17), bytes(2345), bytes(2_345_678)], ["17 bytes", "2.3 kB", "2.3 MB"]);
         assert_eq!([counted(1, "worker"), counted(4, "worker")], ["1 worker", "4 workers"]);
+    }
+
+    #[test]
+    fn effort_is_said_as_far_as_it_is_known() {
+        let of = |iterations, epochs, bytes_per_worker| Effort { iterations, epochs, bytes_per_worker };
+        let said =
+            [of(7, 3.0, 12.4e6), of(70_000, 0.081, 0.0), of(7, 1.0, f64::NAN)].map(|of| effort(&of, 7));
+        let expected = ["3 epochs, 12.4 MB sent per worker", "70,000 iterations, 0.08 epochs", "1 epoch"];
+        assert_eq!(said, expected.map(|text| Some(text.to_owned())));
+        assert_eq!(effort(&Effort::unknown(), 7), None);
+        assert_eq!([10.0, 12.34, 999.0, 1234.4].map(rounded_count), ["10", "12.3", "999", "1,234"]);
     }
 
     #[test]

@@ -167,3 +167,20 @@ fn an_unknown_run_in_a_store_that_exists() {
         assert!(outcome.stderr.contains("\nhint: `hemingway runs` lists them"), "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn an_algorithm_that_the_engine_cannot_run_is_refused_with_the_engines_that_can() {
+    let sandbox = Sandbox::new();
+    let expected = "the threads engine cannot run async-sgd: it offers no parameter servers; use --engine simulated or mpi";
+    for arguments in [
+        &["train", "data.libsvm", "--algorithm", "async-sgd", "--workers", "2"][..],
+        &["explain", "data.libsvm", "--algorithm", "async-sgd"],
+        &["explain", "data.libsvm", "--algorithms", "cocoa,async-sgd"],
+        &["measure", "data.libsvm", "--algorithms", "async-sgd"],
+        &["measure", "data.libsvm", "--algorithms", "async-sgd", "--budget", "1s"],
+    ] {
+        let outcome = sandbox.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{arguments:?}: {}", outcome.stderr);
+    }
+}

@@ -399,3 +399,35 @@ fn a_grid_of_runs_counts_through_fitted_models() {
     let (low, high) = (predicted["low"].as_f64().unwrap(), predicted["high"].as_f64().unwrap());
     assert!((0.8 * low..1.25 * high).contains(&actual), "{actual}, predicted {low} to {high}");
 }
+
+#[test]
+fn every_algorithm_is_considered_or_rejected_with_a_reason() {
+    let sandbox = Sandbox::new();
+    let catalogue = sandbox.json(&["algorithms", "--json"]);
+    for more in [&[][..], &["--workers", "1"], &["--engine", "simulated"], &["--local-steps", "5"]] {
+        let explained = sandbox.json(&[&["explain", "data.libsvm", "--all", "--json"], more].concat());
+        let considered = |name: &str| {
+            let is = |candidate: &serde_json::Value| {
+                candidate["stages"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|stage| stage["configuration"]["algorithm"] == name)
+            };
+            is(&explained["plan"]) || explained["alternatives"].as_array().unwrap().iter().any(is)
+        };
+        let rejected = |name: &str| {
+            let lost =
+                |lost: &serde_json::Value| lost["name"].as_str().unwrap().split(' ').next() == Some(name);
+            explained["rejected"].as_array().unwrap().iter().any(lost)
+        };
+        for entry in catalogue["algorithms"].as_array().unwrap() {
+            let name = entry["name"].as_str().unwrap();
+            assert!(considered(name) || rejected(name), "{more:?}: nothing is said of {name}: {explained}");
+        }
+    }
+    let threads = sandbox.run(&["explain", "data.libsvm"]).stdout;
+    assert!(threads.contains("async-sgd: the threads engine offers no parameter servers"), "{threads}");
+    let alone = sandbox.run(&["explain", "data.libsvm", "--workers", "1"]).stdout;
+    assert!(alone.contains("cocoa-plus: on one worker it is the same as cocoa"), "{alone}");
+}

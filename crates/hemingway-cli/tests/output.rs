@@ -16,6 +16,9 @@ fn the_report_has_every_field() {
         "workers",
         "engine",
         "rounds",
+        "iterations",
+        "epochs",
+        "bytes_per_worker",
         "seconds",
         "wall_seconds",
         "load_seconds",
@@ -59,6 +62,7 @@ fn a_newcomer_is_told_what_happened() {
         (r"predicted = [0-9.,]+", "predicted = RATIO"),
         (r"0\.[0-9]{4,}", "NUMBER"),
         (r"[0-9]+ rounds?", "ROUNDS"),
+        (r"[0-9.]+ epochs?", "EPOCHS"),
     ] }, {
         insta::assert_snapshot!(outcome.stdout, @r"
         Trained: the certified error reached the goal.
@@ -67,6 +71,7 @@ fn a_newcomer_is_told_what_happened() {
           labels      +1 → +1, -1 → −1
           method      logistic loss, newton with 1 worker on the threads engine
           time        TIME training in ROUNDS
+          effort      EPOCHS
           wall time   load TIME, train and score TIME
           predicted   TIME (TIME to TIME)
           actual      TIME; actual / predicted = RATIO
@@ -106,6 +111,43 @@ fn runs_and_show_print_tables() {
     }
     assert_eq!(sandbox.run(&["show", "last"]).stdout, shown);
     assert_eq!(sandbox.json(&["show", &id, "--json"])["report"]["run"], id.as_str());
+}
+
+#[test]
+fn what_a_run_has_taken_is_told_and_goes_on_being_counted() {
+    let sandbox = Sandbox::new();
+    let method = ["--algorithm", "cocoa-plus", "--workers", "2", "--engine", "simulated"];
+    let stop = ["--rounds", "3", "--score-every", "1"];
+    let outcome = sandbox.run(&[&["train", "data.libsvm"], &method[..], &stop].concat());
+    let bytes = 3 * 4 * 8;
+    assert!(
+        outcome.stdout.contains(&format!("  effort      3 epochs, {bytes} bytes sent per worker\n")),
+        "{}",
+        outcome.stdout
+    );
+    let resumed = sandbox.json(&["train", "--resume", "last", "--rounds", "5", "--json"]);
+    let effort = |value: &serde_json::Value| {
+        ["iterations", "epochs", "bytes_per_worker"].map(|name| value[name].as_f64().unwrap())
+    };
+    let expected = |rounds: f64| [rounds, rounds, rounds * 32.0];
+    assert_eq!(effort(&resumed), expected(5.0));
+    let shown = sandbox.json(&["show", "last", "--json"]);
+    let points: Vec<_> = shown["points"].as_array().unwrap().iter().map(effort).collect();
+    assert_eq!(points, [1.0, 2.0, 3.0, 4.0, 5.0].map(expected));
+    assert_eq!(effort(&sandbox.json(&["runs", "--json"])["runs"][0]), expected(5.0));
+    let table = sandbox.run(&["show", "last"]).stdout;
+    assert!(table.contains(" round  epochs  sent ") && table.contains("160 bytes"), "{table}");
+    assert!(!table.contains("iterations"), "they are the rounds: {table}");
+}
+
+#[test]
+fn iterations_that_are_no_rounds_are_told() {
+    let sandbox = Sandbox::new();
+    let method = ["--algorithm", "hogwild", "--workers", "2", "--engine", "simulated", "--rounds", "2"];
+    let outcome = sandbox.run(&[&["train", "data.libsvm"], &method[..]].concat());
+    assert!(outcome.stdout.contains("  effort      20 iterations, 2"), "{}", outcome.stdout);
+    let table = sandbox.run(&["show", "last"]).stdout;
+    assert!(table.contains(" round  iterations  epochs "), "{table}");
 }
 
 #[test]
@@ -232,6 +274,112 @@ fn the_catalogue_is_listed() {
     let text = sandbox.run(&["algorithms"]).stdout;
     assert!(names.contains(&"cocoa") && names.contains(&"cocoa-plus"), "{names:?}");
     assert!(names.iter().all(|name| text.contains(name)), "{text}");
+}
+
+#[test]
+fn the_list_of_algorithms_fits_a_terminal() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.run(&["algorithms"]).stdout;
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for line in [
+        "  hogwild *         shared memory  not mpi      steps    step size",
+        "  async-sgd *       servers        not threads  batches  batch, step size,",
+        "  l-bfgs            sums           all          rounds   memory",
+        "Dual coordinate ascent",
+    ] {
+        assert!(text.lines().any(|printed| printed == line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn every_algorithm_has_a_page() {
+    let sandbox = Sandbox::new();
+    let all = sandbox.json(&["algorithms", "--json"]);
+    for entry in all["algorithms"].as_array().unwrap() {
+        let name = entry["name"].as_str().unwrap();
+        assert_eq!(sandbox.json(&["algorithms", name, "--json"]), *entry);
+        for field in
+            ["family", "needs", "engines", "idea", "suits", "round", "counts", "noise_floor", "starts_from"]
+        {
+            assert!(!entry[field].is_null(), "{name} has no {field}");
+        }
+        let page = sandbox.run(&["algorithms", name]).stdout;
+        assert!(page.lines().skip(1).all(|line| line.chars().count() <= 80), "{page}");
+        let example = page.lines().last().unwrap().trim();
+        let mut arguments: Vec<&str> = example.split(' ').skip(1).collect();
+        arguments.extend(["--rounds", "1", "--json"]);
+        assert_eq!(sandbox.run(&arguments).code, Some(0), "{example}");
+    }
+    let outcome = sandbox.run(&["algorithms", "hogwil"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("did you mean `hogwild`?"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_page_says_what_one_wants_to_know() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.run(&["algorithms", "CoCoA"]).stdout, @r"
+    cocoa: local dual coordinate ascent, averaged; on one worker plain SDCA
+
+      idea        Each worker improves the duals of its own rows as if it were
+                  alone, and the changes are averaged. Each dual is set to its best
+                  value exactly, so there is no step size. Primal and dual objective
+                  bracket the optimum, so the proof costs little. On one worker this
+                  is SDCA.
+      suits       Any loss, the hinge included, and any number of features; sparse
+                  rows above all. Strong on one worker and on few. On many workers
+                  averaging slows it down; cocoa-plus adds instead. Slow where
+                  lambda is tiny.
+      round       Local steps on the worker's rows, then a sum of one number for
+                  each feature.
+      counts      its iterations are rounds
+      needs       sums over all workers; runs on threads, simulated and mpi
+      begins      from the dual point of another algorithm
+      noise       none: the error falls as far as numbers allow
+      family      dual coordinate ascent
+      also called sdca
+      reference   Jaggi et al. 2014
+
+    Parameters:
+      --local-steps  local steps per worker and round [default: a pass over the
+                     worker's rows]
+
+    Example:
+      hemingway train data.libsvm --algorithm cocoa --workers 4
+    ");
+}
+
+#[test]
+fn other_names_are_understood_and_recorded_by_their_own() {
+    let sandbox = Sandbox::new();
+    let short = ["train", "data.libsvm", "--rounds", "1", "--workers", "1", "--json", "--algorithm"];
+    for (name, expected, note) in [
+        ("SGD", "minibatch-sgd", true),
+        ("sdca", "cocoa", true),
+        ("LBFGS", "l-bfgs", false),
+        ("CoCoA+", "cocoa-plus", false),
+    ] {
+        let outcome = sandbox.run(&[&short[..], &[name]].concat());
+        assert_eq!(outcome.json()["algorithm"], expected, "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains(&format!("`{name}` is {expected}; ")), note, "{}", outcome.stderr);
+        let stored = sandbox.json(&["show", "last", "--json"]);
+        assert_eq!(
+            (&stored["request"]["algorithm"], &stored["choice"]["algorithm"]),
+            (&expected.into(), &expected.into())
+        );
+    }
+    for (name, expected) in [("svm", "hinge"), ("logreg", "logistic"), ("ridge", "squared")] {
+        assert_eq!(sandbox.json(&[&short[..6], &["--json", "--loss", name]].concat())["loss"], expected);
+    }
+    let explained =
+        sandbox.json(&["explain", "data.libsvm", "--algorithms", "lbfgs,Cocoa", "--workers", "1", "--json"]);
+    let text = explained.to_string();
+    assert!(text.contains(r#""algorithm":"l-bfgs""#) && text.contains(r#""algorithm":"cocoa""#), "{text}");
+    let measure =
+        ["measure", "data.libsvm", "--algorithms", "bfgs", "--workers", "1", "--rounds", "2", "--json"];
+    assert_eq!(sandbox.json(&measure)["experiments"][0]["algorithm"], "l-bfgs");
+    let again = measure.map(|word| if word == "bfgs" { "L-BFGS" } else { word });
+    assert_eq!(sandbox.json(&again)["experiments"][0]["outcome"], "known");
 }
 
 #[test]

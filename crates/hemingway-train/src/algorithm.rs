@@ -144,6 +144,25 @@ impl Needs {
             Needs::Servers(_) => "parameter servers",
         }
     }
+
+    /// The same in a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Needs::Collectives => "sums",
+            Needs::Neighbours => "neighbours",
+            Needs::SharedMemory => "shared memory",
+            Needs::Servers(_) => "servers",
+        }
+    }
+
+    /// What such a method is called, where it is not the usual one whose workers all wait for one another.
+    pub fn manner(self) -> Option<&'static str> {
+        match self {
+            Needs::Collectives => None,
+            Needs::Neighbours => Some("decentralised"),
+            Needs::SharedMemory | Needs::Servers(_) => Some("asynchronous"),
+        }
+    }
 }
 
 /// Every hyperparameter there is; an algorithm takes the ones it knows and has defaults for the rest.
@@ -172,7 +191,23 @@ pub struct Parameters {
     pub topology: Option<Topology>,
 }
 
+/// What each hyperparameter is, by its name in [`Parameters`].
+const MEANINGS: [(&str, &str); 7] = [
+    ("local_steps", "local steps per worker and round"),
+    ("batch", "rows that are taken together"),
+    ("step_size", "step size at the start"),
+    ("memory", "curvature pairs that are kept"),
+    ("servers", "servers that hold the weights"),
+    ("bits", "bits per number in compressed messages"),
+    ("topology", "who talks to whom: ring, torus or complete"),
+];
+
 impl Parameters {
+    /// What a hyperparameter is.
+    pub fn meaning(name: &str) -> Option<&'static str> {
+        MEANINGS.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning)
+    }
+
     /// The parameters that were given: name, and how users write it.
     pub fn given(&self) -> Vec<(&'static str, &'static str)> {
         let all = [

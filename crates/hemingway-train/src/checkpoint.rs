@@ -4,7 +4,7 @@ use hemingway_data::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::Progress;
-use crate::{Error, Model, Run, Seconds, Stop};
+use crate::{Effort, Error, Model, Run, Seconds, Stop};
 
 /// A resumable state, taken between two rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl Checkpoint {
         Run {
             stop: Stop::Interrupted,
             rounds: self.round,
-            effort: self.progress.effort(),
+            effort: self.progress.effort,
             seconds: self.seconds,
             wall_seconds: self.wall_seconds,
             scoring_seconds: self.progress.scoring_seconds(),
@@ -65,9 +65,12 @@ impl Checkpoint {
         self.model.weights.len() + self.model.duals.as_ref().map_or(0, Vec::len)
     }
 
-    /// Bytes for a store, with a checksum at the end.
+    /// Bytes for a store, with a checksum at the end. The effort stands behind what checkpoints have always had, so that
+    /// those without it can still be read.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = postcard::to_stdvec(self).expect("a checkpoint has only plain data");
+        let Effort { iterations, epochs, bytes_per_worker } = self.progress.effort;
+        let effort = (iterations, epochs, bytes_per_worker);
+        let mut bytes = postcard::to_stdvec(&(self, effort)).expect("a checkpoint has only plain data");
         let sum = checksum(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
@@ -80,8 +83,14 @@ impl Checkpoint {
         if checksum(content) != u64::from_le_bytes(*sum) {
             return Err(damaged());
         }
-        postcard::from_bytes(content)
-            .map_err(|error| Error::Checkpoint(format!("it cannot be read ({error})")))
+        let unreadable = |error| Error::Checkpoint(format!("it cannot be read ({error})"));
+        let (mut checkpoint, rest): (Checkpoint, _) =
+            postcard::take_from_bytes(content).map_err(unreadable)?;
+        if !rest.is_empty() {
+            let (iterations, epochs, bytes_per_worker) = postcard::from_bytes(rest).map_err(unreadable)?;
+            checkpoint.progress.effort = Effort { iterations, epochs, bytes_per_worker };
+        }
+        Ok(checkpoint)
     }
 }
 

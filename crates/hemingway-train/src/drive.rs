@@ -23,8 +23,9 @@ pub struct Progress {
     training_work: Work,
     scoring_seconds: Seconds,
     confer_at: u64,
-    #[serde(default)]
-    effort: Effort,
+    /// Written behind everything else: see [`Checkpoint::to_bytes`].
+    #[serde(skip, default = "Effort::unknown")]
+    pub(crate) effort: Effort,
 }
 
 impl Progress {
@@ -36,11 +37,6 @@ impl Progress {
     /// The bracket around P* so far.
     pub(crate) fn certificate(&self) -> Certificate {
         self.standing.certificate
-    }
-
-    /// What training has taken so far.
-    pub(crate) fn effort(&self) -> Effort {
-        self.effort
     }
 
     /// What scoring took so far.
@@ -97,7 +93,7 @@ struct Loop<'a> {
     /// Rows visited and bytes sent by this worker, in this process.
     visited: f64,
     sent: f64,
-    /// What came before this process, and what there was at the last score.
+    /// What came before this process, less what the solver counts of it, and what there was at the last score.
     effort_before: Effort,
     effort: Effort,
     last_checkpoint: Instant,
@@ -168,6 +164,7 @@ impl<'a> Loop<'a> {
             // Setting up again is no part of the run.
             state.metered = worker.local.total_work();
             worker.local.take_visited();
+            worker.take_sent();
         }
         state.set_up = worker.now();
         state.clock = state.set_up.0;
@@ -184,7 +181,10 @@ impl<'a> Loop<'a> {
         self.training_work = checkpoint.progress.training_work;
         self.scoring_seconds = checkpoint.progress.scoring_seconds.0;
         self.confer_at = checkpoint.progress.confer_at;
-        (self.effort_before, self.effort) = (checkpoint.progress.effort, checkpoint.progress.effort);
+        self.effort = checkpoint.progress.effort;
+        let before = if self.effort.iterations == 0 { self.round } else { self.effort.iterations };
+        let counted = self.solver.iterations().unwrap_or(self.round);
+        self.effort_before = Effort { iterations: before.saturating_sub(counted), ..self.effort };
     }
 
     /// Everything between two rounds, with the clock stopped.
@@ -319,7 +319,7 @@ impl<'a> Loop<'a> {
         worker.sum(&mut sums)?;
         let [visited, sent] = sums;
         Ok(Effort {
-            iterations: self.solver.iterations().unwrap_or(self.round),
+            iterations: self.effort_before.iterations + self.solver.iterations().unwrap_or(self.round),
             epochs: self.effort_before.epochs + visited / worker.local.total_rows as f64,
             bytes_per_worker: self.effort_before.bytes_per_worker + sent / worker.size() as f64,
         })

@@ -64,7 +64,7 @@ pub enum Error {
         most: usize,
     },
     /// The engine lacks something.
-    #[error("the {engine} engine cannot run {algorithm}: it offers no {needs}")]
+    #[error("the {engine} engine cannot run {algorithm}: it offers no {needs}; use --engine {}", can.join(" or "))]
     Unsupported {
         /// The engine.
         engine: String,
@@ -72,6 +72,8 @@ pub enum Error {
         algorithm: &'static str,
         /// What is missing.
         needs: &'static str,
+        /// The engines that can.
+        can: Vec<&'static str>,
     },
     /// A method without rounds on an engine for rounds.
     #[error("this engine has nothing that workers share without waiting")]

@@ -517,7 +517,7 @@ mod tests {
         assert_eq!((lengths[1], lengths.iter().sum()), (0, sparse.values().len()));
         assert_eq!(SparseRows(&sparse).stored(2..5), lengths[2..5].iter().sum::<usize>());
         assert_eq!((DenseRows(&dense).length(1), DenseRows(&dense).stored(2..5)), (20, 60));
-        assert_eq!(stored(&Matrix::Sparse(sparse)), lengths.iter().sum());
+        assert_eq!(stored(&Matrix::Sparse(sparse)), lengths.iter().sum::<usize>());
         assert_eq!(stored(&Matrix::Dense(dense)), 140);
     }
 

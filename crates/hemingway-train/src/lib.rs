@@ -43,9 +43,9 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family, GradientDescent,
-    Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash, Svrg, TakeOver,
-    algorithm, catalogue, entry,
+    About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family,
+    GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash,
+    Svrg, TakeOver, algorithm, aliases, canonical, catalogue, entry, named, stands_for,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
@@ -53,7 +53,8 @@ pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
     Change, Cluster, Collective, Jitter, Journal, Machine, MachineType, MeasuredSums, Network, SharedMemory,
-    Simulated, Stragglers, Threads, calibrate, calibrate_among_others, engines, offers,
+    Simulated, Stragglers, Threads, calibrate, calibrate_among_others, check_offers, engines, engines_for,
+    offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};

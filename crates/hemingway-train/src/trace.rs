@@ -10,7 +10,7 @@ pub struct Point {
     /// Rounds finished.
     pub round: u64,
     /// What training has taken until then.
-    #[serde(flatten, default)]
+    #[serde(flatten)]
     pub effort: Effort,
     /// Training clock: scoring does not count, virtual on the simulated engine.
     pub seconds: Seconds,
@@ -30,15 +30,37 @@ pub struct Point {
 }
 
 /// What training has taken, on the axes on which methods are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+///
+/// In JSON what is not known is null or left out.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default = "Effort::unknown")]
 pub struct Effort {
-    /// Iterations as the method's authors count them: rounds, or the steps that changed what workers share.
+    /// Iterations as the method's authors count them: rounds, or the steps that changed what workers share. 0 after some
+    /// rounds: not known.
     pub iterations: u64,
-    /// Visits to rows by all workers, over the rows there are. Predictions alone count half.
+    /// Visits to rows by all workers, over the rows there are. Predictions alone count half. NaN: not known.
+    #[serde(deserialize_with = "or_unknown")]
     pub epochs: f64,
-    /// Bytes that a worker has sent, on average.
+    /// Bytes that a worker has sent, on average. NaN: not known.
+    #[serde(deserialize_with = "or_unknown")]
     pub bytes_per_worker: f64,
+}
+
+impl Effort {
+    /// Of what was recorded without it.
+    pub fn unknown() -> Effort {
+        Effort { iterations: 0, epochs: f64::NAN, bytes_per_worker: f64::NAN }
+    }
+}
+
+/// What is not known of both is the same.
+impl PartialEq for Effort {
+    fn eq(&self, other: &Effort) -> bool {
+        let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+        self.iterations == other.iterations
+            && same(self.epochs, other.epochs)
+            && same(self.bytes_per_worker, other.bytes_per_worker)
+    }
 }
 
 /// A finished run.
@@ -49,7 +71,7 @@ pub struct Run {
     /// Rounds finished.
     pub rounds: u64,
     /// What training has taken.
-    #[serde(flatten, default)]
+    #[serde(flatten)]
     pub effort: Effort,
     /// Training clock.
     pub seconds: Seconds,
@@ -80,4 +102,27 @@ pub struct Run {
 /// JSON has no infinities: they are written as null.
 fn or_infinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+}
+
+/// What is not known is written as null.
+fn or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_without_effort_can_be_read() {
+        let old = r#"{"round":3,"seconds":1.0,"wall_seconds":1.0,"current":0.5,"primal":0.5,"dual":0.25,"certified_error":1.0}"#;
+        let point: Point = serde_json::from_str(old).unwrap();
+        assert_eq!(point.effort, Effort::unknown());
+        let json = serde_json::to_string(&point).unwrap();
+        assert!(json.contains(r#""iterations":0,"epochs":null,"bytes_per_worker":null"#), "{json}");
+        assert_eq!(serde_json::from_str::<Point>(&json).unwrap(), point);
+        let effort = Effort { iterations: 7, epochs: 1.5, bytes_per_worker: 800.0 };
+        let json = serde_json::to_string(&Point { effort, ..point }).unwrap();
+        assert_eq!(serde_json::from_str::<Point>(&json).unwrap().effort, effort);
+    }
 }

@@ -25,7 +25,8 @@ fn dadm_on_all_rows_is_cocoa_plus() {
         for bias in [false, true] {
             for workers in [2, 3, 7, 16] {
                 let run = |algorithm, parameters| {
-                    let mut trial = Trial { parameters, ..trial(algorithm, loss, workers) };
+                    let mut trial =
+                        Trial { parameters: parameters.clone(), ..trial(algorithm, loss, workers) };
                     (trial.problem.bias, trial.stop.rounds) = (bias, Some(20));
                     trial.run(&simulated()).unwrap().run.model
                 };
@@ -69,7 +70,8 @@ fn added_changes_never_lower_the_dual() {
             for workers in WORKERS {
                 let mut before = 0.0;
                 for rounds in 1..=12 {
-                    let mut trial = Trial { parameters, ..trial(algorithm, loss, workers) };
+                    let mut trial =
+                        Trial { parameters: parameters.clone(), ..trial(algorithm, loss, workers) };
                     (trial.problem.lambda, trial.stop.rounds) = (1e-3, Some(rounds));
                     let model = trial.run(&simulated()).unwrap().run.model;
                     let dual = dual_objective(&trial, &model.duals.unwrap());

@@ -1,7 +1,7 @@
 //! A cluster file from the cluster itself.
 
 use hemingway_train::protocol::{Profile, Stage};
-use hemingway_train::{Cluster, StopRules, catalogue};
+use hemingway_train::{Cluster, Needs, StopRules, catalogue};
 use serde::Serialize;
 
 use crate::default_choice::{MPI, choose};
@@ -24,7 +24,7 @@ pub struct Calibration {
 /// Measures a few rounds of every algorithm on the data of the request, because how long they compute depends on more
 /// than what kernels meter; then the machines and the network of the MPI cluster.
 pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
-    let request = TrainRequest { engine: Some(MPI.to_owned()), ..request }.with_absolute_paths();
+    let request = TrainRequest { engine: Some(MPI.to_owned()), ..request }.in_full();
     let choice = choose(&request)?;
     let setup = set_up_ranks(&request, &choice)?;
 
@@ -35,9 +35,10 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
         workers: choice.workers,
         stop,
     };
-    // Newton refuses wide data.
-    let names = catalogue().iter().map(|entry| entry.name).filter(|name| *name != "newton");
-    let names: Vec<&str> = names.collect();
+    // Newton refuses wide data, and what is calibrated are rounds that end with sums.
+    let measured =
+        catalogue().iter().filter(|entry| entry.name != "newton" && entry.needs() == Needs::Collectives);
+    let names: Vec<&str> = measured.map(|entry| entry.name).collect();
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
     let ranks = setup.start(None, None)?;
     let dimension =

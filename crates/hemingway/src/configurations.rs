@@ -2,7 +2,7 @@
 
 use hemingway_data::cores;
 use hemingway_plan::{Configuration, Rejected};
-use hemingway_train::{Cluster, Collective, Entry, Machine, Network, catalogue};
+use hemingway_train::{Cluster, Collective, Entry, Machine, Network, canonical, catalogue, offers};
 
 use crate::default_choice::{MPI, SIMULATED};
 use crate::inputs::PlanInputs;
@@ -31,6 +31,10 @@ impl PlanInputs<'_> {
                 continue;
             }
             let mut reject = |reason: String| rejected.push(Rejected { name: entry.name.to_owned(), reason });
+            if !offers(&self.choice.engine, entry.needs()) {
+                reject(format!("the {} engine offers no {}", self.choice.engine, entry.needs().name()));
+                continue;
+            }
             if let Some((_, flag)) = given.iter().find(|(name, _)| !entry.parameters.contains(name)) {
                 reject(format!("it has no {flag}"));
                 continue;
@@ -41,7 +45,11 @@ impl PlanInputs<'_> {
                 reject(reason);
                 continue;
             }
-            let here = workers.iter().flat_map(|&workers| self.configurations_on(entry, workers));
+            let here: Vec<Configuration> =
+                workers.iter().flat_map(|&workers| self.configurations_on(entry, workers)).collect();
+            if let Some(same) = entry.alone.filter(|_| here.is_empty()) {
+                reject(format!("on one worker it is the same as {same}"));
+            }
             let (mut fitting, mut lacking) = (Vec::new(), None::<(u64, String)>);
             for configuration in here {
                 match self.lacking(&configuration) {
@@ -75,7 +83,7 @@ impl PlanInputs<'_> {
     fn is_asked_for(&self, name: &str) -> bool {
         match (&self.request.algorithm, self.algorithms) {
             (Some(asked), _) => asked == name,
-            (None, Some(asked)) => asked.iter().any(|asked| asked == name),
+            (None, Some(asked)) => asked.iter().any(|asked| canonical(asked) == Some(name)),
             (None, None) => true,
         }
     }

@@ -42,9 +42,9 @@ pub fn explain(
     place: &Place,
     watch: &mut MeasureWatch,
 ) -> Result<Explanation, Error> {
-    let base = request.base.clone().with_absolute_paths();
-    request.check_names()?;
+    let base = request.base.clone().in_full();
     let mut choice = choose(&base)?;
+    request.check_names(&choice.engine)?;
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
     let profiled = profile(&base, &choice)?;
@@ -135,12 +135,10 @@ impl ExplainRequest {
         Ok(explanation)
     }
 
-    fn check_names(&self) -> Result<(), Error> {
-        let named = self.algorithms.iter().flatten().chain(&self.base.algorithm);
-        for name in named {
-            hemingway_train::algorithm(name, &Default::default())?;
-        }
-        Ok(())
+    /// What is named has to be there, and to run on this engine.
+    fn check_names(&self, engine: &str) -> Result<(), Error> {
+        let mut named = self.algorithms.iter().flatten().chain(&self.base.algorithm);
+        named.try_for_each(|name| Ok(hemingway_train::check_offers(engine, hemingway_train::named(name)?)?))
     }
 }
 

@@ -210,7 +210,9 @@ pub fn predict_traces(models: &[Fitted], queries: Vec<Query>) -> Vec<(Query, Pre
             value: None,
             warnings: vec![format!("there is no run of {}", query.algorithm)],
         };
-        let family = models.iter().find(|fitted| fitted.family.algorithm == query.algorithm);
+        let of = |name: &str| models.iter().find(|fitted| fitted.family.algorithm == name);
+        let canonical = || hemingway_train::canonical(&query.algorithm);
+        let family = of(&query.algorithm).or_else(|| canonical().and_then(of));
         let prediction = family.map_or_else(nothing, |fitted| fitted.predict(&query));
         (query, prediction)
     };

@@ -102,7 +102,7 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    Cluster, Entry, Loss, Parameters, Point, Quality, Scoring, Seconds, Stop, StopRules, Topology, catalogue,
-    engines,
+    About, Cluster, Effort, Entry, LOSSES, Loss, Needs, Parameters, Point, Quality, Scoring, Seconds, Stop,
+    StopRules, TakeOver, Topology, aliases, canonical, catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

@@ -46,6 +46,7 @@ impl MeasureRequest {
             request.check_stop()?;
             request.check_fraction(&choice.engine)?;
             hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
+            hemingway_train::check_offers(&choice.engine, hemingway_train::named(&choice.algorithm)?)?;
             if choice.workers == 0 {
                 return Err(hemingway_train::Error::NoWorkers(0).into());
             }
@@ -152,8 +153,7 @@ impl Experiment {
 
     /// The run that answers it: every round is scored, which the training clock does not see.
     fn request(&self, base: &TrainRequest) -> TrainRequest {
-        let mut request = base.clone().with_absolute_paths();
-        request.algorithm = Some(self.algorithm.clone());
+        let mut request = TrainRequest { algorithm: Some(self.algorithm.clone()), ..base.clone() }.in_full();
         request.workers = Some(self.workers);
         request.data.fraction = self.fraction;
         request.stop.rounds = Some(self.rounds);

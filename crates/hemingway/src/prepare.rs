@@ -9,7 +9,7 @@ use hemingway_data::{
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
-use hemingway_train::{Algorithm, Checkpoint, Engine, Problem, Simulated, Threads, data_bytes};
+use hemingway_train::{Checkpoint, Engine, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
 use crate::inputs::profile_of;
@@ -165,8 +165,8 @@ fn checked(request: &TrainRequest, choice: &Choice) -> Result<Problem, Error> {
     request.check_fraction(&choice.engine)?;
     request.check_labels()?;
     let problem = problem(request)?;
-    let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
-    check_needs(algorithm.as_ref(), choice)?;
+    hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
+    check_place(choice)?;
     Ok(problem)
 }
 
@@ -352,8 +352,8 @@ fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
     }
 }
 
-/// Whether the engine can do what the algorithm needs.
-fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> {
+/// Whether there are workers, places for them, and an engine that can do what the algorithm needs.
+fn check_place(choice: &Choice) -> Result<(), Error> {
     if choice.workers == 0 {
         return Err(hemingway_train::Error::NoWorkers(0).into());
     }
@@ -361,16 +361,7 @@ fn check_needs(algorithm: &dyn Algorithm, choice: &Choice) -> Result<(), Error> 
         cluster.check_size(choice.workers)?;
     }
     algorithm.check(choice.workers)?;
-    let needs = algorithm.needs();
-    if !hemingway_train::offers(&choice.engine, needs) {
-        return Err(hemingway_train::Error::Unsupported {
-            engine: choice.engine.clone(),
-            algorithm: algorithm.name(),
-            needs: needs.name(),
-        }
-        .into());
-    }
-    Ok(())
+    Ok(hemingway_train::check_offers(&choice.engine, hemingway_train::named(&choice.algorithm)?)?)
 }
 
 fn check_workers(workers: usize, data: &Dataset) -> Result<(), Error> {

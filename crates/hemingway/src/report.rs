@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hemingway_data::{Dataset, Fingerprint, Labels};
 use hemingway_plan::{Candidate, Rejected};
-use hemingway_train::{Loss, Parameters, Stop};
+use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::{Reused, Switched};
@@ -38,6 +38,9 @@ pub struct TrainReport {
     pub seed: u64,
     /// Rounds finished.
     pub rounds: u64,
+    /// What training has taken; not known of runs of older versions.
+    #[serde(flatten)]
+    pub effort: Effort,
     /// The training clock: scoring does not count; virtual on the simulated engine.
     pub seconds: f64,
     /// From loaded data to finished model, scoring included, whatever the engine's clock says.

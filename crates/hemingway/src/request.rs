@@ -175,8 +175,11 @@ impl Default for DataRequest {
 }
 
 impl TrainRequest {
-    /// The same request with every path absolute, so that it can be repeated from any directory.
-    pub fn with_absolute_paths(mut self) -> TrainRequest {
+    /// The same request with every path absolute and the algorithm by its name in the catalogue, so that it can be repeated
+    /// from any directory and compared with others.
+    pub fn in_full(mut self) -> TrainRequest {
+        let canonical = |name: String| hemingway_train::canonical(&name).map_or(name, str::to_owned);
+        self.algorithm = self.algorithm.map(canonical);
         self.data.spec = absolute_spec(&self.data.spec);
         self.test = self.test.map(|spec| absolute_spec(&spec));
         self.cluster = self.cluster.map(|path| absolute(&path));

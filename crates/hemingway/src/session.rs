@@ -79,7 +79,7 @@ pub(crate) fn train_for(
     place: &Place,
     watch: &mut Watch,
 ) -> Result<TrainReport, Error> {
-    let request = request.with_absolute_paths();
+    let request = request.in_full();
     place.check()?;
     place.check_model(&request)?;
     let store = Store::open_if_there(place)?;

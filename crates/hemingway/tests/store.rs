@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use hemingway::data::Labels;
 use hemingway::{
-    Choice, DatasetSummary, Error, Keep, Parameters, Place, Point, Purpose, Seconds, Status, StopRules,
-    Store, TrainRequest, choose,
+    Choice, DatasetSummary, Effort, Error, Keep, Parameters, Place, Point, Purpose, Seconds, Status,
+    StopRules, Store, TrainRequest, choose,
 };
 
 fn dataset() -> DatasetSummary {
@@ -31,6 +31,7 @@ fn point(round: u64) -> Point {
     let seconds = Seconds(round as f64);
     Point {
         round,
+        effort: Effort { iterations: 10 * round, epochs: 0.5 * round as f64, bytes_per_worker: 800.0 },
         seconds,
         wall_seconds: seconds,
         current: 0.5,
@@ -73,7 +74,7 @@ fn points_come_back_in_order_even_if_they_are_no_numbers() {
         store.add_point(&run, &point).unwrap();
     }
     let points = store.points(&run).unwrap();
-    assert_eq!(points[..2], [unproved, point(7)]);
+    assert_eq!(points[..2], [unproved, point(7)], "also what they had taken");
     assert!(points[2].current.is_nan());
     assert_eq!(store.last_point(&run).unwrap().unwrap().round, 9);
 }
@@ -419,8 +420,11 @@ fn a_store_of_version_1_becomes_current_with_all_that_is_in_it() {
     assert_eq!((runs.len(), store.warnings()), (2, Vec::new()));
     assert!(runs.iter().all(|run| run.purpose == Purpose::Train && run.used == run.created));
     let run = store.run("e22nb").unwrap();
-    let rounds: Vec<u64> = store.points(&run).unwrap().iter().map(|point| point.round).collect();
+    let points = store.points(&run).unwrap();
+    let rounds: Vec<u64> = points.iter().map(|point| point.round).collect();
     assert_eq!((rounds, store.checkpoint_round(&run).unwrap()), (vec![3, 6], Some(6)));
+    let effort = Effort { iterations: 6, ..Effort::unknown() };
+    assert_eq!(points[1].effort, effort, "rounds were the iterations, the rest was not counted");
     let again = store.claim_run(&run, false).unwrap();
     store.go_on(&again, &run.request, &run.choice, 6).unwrap();
     store.add_point(&again, &point(7)).unwrap();
@@ -433,13 +437,17 @@ fn a_store_of_version_1_becomes_current_with_all_that_is_in_it() {
 }
 
 #[test]
-fn a_store_of_version_2_gets_the_tables_of_studies() {
+fn a_store_of_version_2_gets_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
     let place = in_folder(&folder);
     let store = Store::open(&place).unwrap();
     store.create_run(&TrainRequest::default(), &choice(), &dataset(), Purpose::Train).unwrap();
     drop(store);
-    sqlite(place.store(), "DROP TABLE evaluations; DROP TABLE studies; PRAGMA user_version = 2");
+    sqlite(place.store(), "DROP TABLE evaluations; DROP TABLE studies");
+    for column in ["iterations", "epochs", "bytes_per_worker"] {
+        sqlite(place.store(), &format!("ALTER TABLE points DROP COLUMN {column}"));
+    }
+    sqlite(place.store(), "PRAGMA user_version = 2");
     let store = Store::open(&place).unwrap();
     assert_eq!((store.runs().unwrap().len(), store.studies().unwrap().len()), (1, 0));
     assert!(matches!(store.study("last"), Err(Error::NoStudy { .. })));

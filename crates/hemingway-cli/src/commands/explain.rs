@@ -13,6 +13,7 @@ use crate::{interrupt, output, plan};
 pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
     let (place, json, all) = (arguments.running.store.place()?, arguments.running.json, arguments.all);
     let mut shown = Shown::new(arguments.running.quiet);
+    train::say_aliases(arguments.algorithms.iter().chain(&arguments.task.algorithm), arguments.running.quiet);
     let request = request(arguments);
     let mut watch =
         MeasureWatch { interrupt: interrupt::listen()?, observe: &mut |event| shown.follow(event) };

@@ -28,6 +28,7 @@ pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
     let (place, json, quiet) =
         (arguments.trials.store.place()?, arguments.trials.json, arguments.trials.quiet);
     let budget = arguments.budget.map(Seconds);
+    train::say_aliases(&arguments.algorithms, quiet);
     let request = request(arguments);
     let mut shown = Shown::new(quiet);
     let mut watch =
@@ -74,8 +75,10 @@ fn ending(done: &[(Experiment, Measured)]) -> ExitCode {
 fn request(arguments: Measure) -> DesignRequest {
     let usual_workers = usual_workers(arguments.engine.as_deref(), arguments.trials.cluster.is_some());
     let fractions = if arguments.budget.is_some() { &SAMPLES[..] } else { &SAMPLES[..1] };
+    let canonical = |name: String| hemingway::canonical(&name).map_or(name, str::to_owned);
+    let named: Vec<String> = arguments.algorithms.into_iter().map(canonical).collect();
     DesignRequest {
-        algorithms: or(arguments.algorithms, || USUAL.map(str::to_owned).to_vec()),
+        algorithms: or(named, || USUAL.map(str::to_owned).to_vec()),
         workers: or(arguments.workers, || usual_workers),
         fractions: or(arguments.fractions, || fractions.to_vec()),
         rounds: arguments.rounds,

@@ -144,6 +144,7 @@ pub fn status(run: &StoredRun) -> String {
 
 fn as_json((run, last, bytes): &WithEnd) -> Value {
     let last = last.as_ref();
+    let effort = last.map(|point| point.effort);
     json!({
         "run": run.id,
         "created": run.created,
@@ -158,6 +159,9 @@ fn as_json((run, last, bytes): &WithEnd) -> Value {
         "stop": run.report.as_ref().map(|report| report.stop),
         "goal_reached": run.report.as_ref().map(|report| report.goal_reached),
         "rounds": last.map(|point| point.round),
+        "iterations": effort.map(|effort| effort.iterations),
+        "epochs": effort.map(|effort| effort.epochs),
+        "bytes_per_worker": effort.map(|effort| effort.bytes_per_worker),
         "seconds": last.map(|point| point.seconds),
         "certified_error": last.map(|point| point.certified_error),
         "model": run.report.as_ref().map(|report| &report.model),

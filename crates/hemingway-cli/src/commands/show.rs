@@ -78,19 +78,40 @@ fn progress(points: &[Point]) -> String {
     if points.is_empty() {
         return "no round has been scored yet\n".to_owned();
     }
-    let header = ["round", "time", "wall time", "objective", "lower bound", "error"];
+    // Iterations of most methods are their rounds, and one worker sends nothing.
+    let other_iterations = points.iter().any(|point| ![0, point.round].contains(&point.effort.iterations));
+    let sends = points.iter().any(|point| point.effort.bytes_per_worker > 0.0);
+    let columns: [Column; 9] = [
+        ("round", true, |point| words::count(point.round as usize)),
+        ("iterations", other_iterations, iterations),
+        ("epochs", true, |point| words::rounded_count(point.effort.epochs)),
+        ("sent", sends, sent),
+        ("time", true, |point| words::duration(point.seconds.0)),
+        ("wall time", true, |point| words::duration(point.wall_seconds.0)),
+        ("objective", true, |point| words::number(point.primal)),
+        ("lower bound", true, |point| words::number(point.dual)),
+        ("error", true, words::certified),
+    ];
+    let shown: Vec<Column> = columns.into_iter().filter(|(_, shown, _)| *shown).collect();
+    let header: Vec<&str> = shown.iter().map(|(name, ..)| *name).collect();
+    let row = |point: &Point| shown.iter().map(|(.., write)| write(point)).collect();
     output::table(&header, thinned(points).into_iter().map(row))
 }
 
-fn row(point: &Point) -> Vec<String> {
-    vec![
-        words::count(point.round as usize),
-        words::duration(point.seconds.0),
-        words::duration(point.wall_seconds.0),
-        words::number(point.primal),
-        words::number(point.dual),
-        words::certified(point),
-    ]
+/// A name, whether there is something to show, and what of a point.
+type Column = (&'static str, bool, fn(&Point) -> String);
+
+fn iterations(point: &Point) -> String {
+    match point.effort.iterations {
+        0 => words::NONE.to_owned(),
+        iterations => words::count(iterations as usize),
+    }
+}
+
+/// By a worker, on average.
+fn sent(point: &Point) -> String {
+    let bytes = point.effort.bytes_per_worker;
+    if bytes.is_nan() { words::NONE.to_owned() } else { words::bytes(bytes as u64) }
 }
 
 /// The first, the last, and some in between.
@@ -154,12 +175,13 @@ fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>, byt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hemingway::Seconds;
+    use hemingway::{Effort, Seconds};
 
     fn points(count: u64) -> Vec<Point> {
         let zero = Seconds(0.0);
         let point = |round| Point {
             round,
+            effort: Effort::default(),
             seconds: zero,
             wall_seconds: zero,
             current: 1.0,

@@ -29,6 +29,17 @@ pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
     Ok(if report.goal_reached { ExitCode::SUCCESS } else { ExitCode::from(BEFORE_THE_GOAL) })
 }
 
+/// Says which algorithm another name stands for, where it is not only another spelling.
+pub fn say_aliases<'a>(names: impl IntoIterator<Item = &'a String>, quiet: bool) {
+    for name in names.into_iter().filter(|_| !quiet) {
+        if let Some(stands_for) = hemingway::stands_for(name) {
+            output::note(&format!(
+                "`{name}` is {stands_for}; `hemingway algorithms {stands_for}` describes it"
+            ));
+        }
+    }
+}
+
 fn tell(report: &TrainReport, json: bool) -> anyhow::Result<()> {
     if json { output::json(&serde_json::to_value(report)?) } else { output::text(&summary(report)) }
 }
@@ -40,6 +51,7 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
             Usage("--take-over says how to go on with a run; name it with --resume RUN".into()).into()
         );
     }
+    say_aliases(&arguments.task.algorithm, arguments.running.quiet);
     let mut follower = Follower::new(arguments.running.quiet);
     let mut watch =
         Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };

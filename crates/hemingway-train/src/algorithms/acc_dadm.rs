@@ -18,7 +18,7 @@
 use super::dadm::{self, rows_of_batch};
 use super::line_search::add;
 use super::local_dual::{self, begin};
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
@@ -37,6 +37,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "acc-dadm",
     summary: "dadm inside a proximal point method with momentum, for small lambda",
     reference: "Zheng et al. 2017",
+    about: About {
+        idea: "DADM inside a proximal point method: each inner problem has a larger penalty around a \
+            centre, so that dual steps are long, and the centre moves on with momentum. Rounds grow \
+            with the root of the condition.",
+        suits: "Any loss, where lambda times the number of rows is below about 1. For larger lambda \
+            dadm and cocoa-plus are as good.",
+        round: "A coordinate step on each row of the batch, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["a fifth of the rows"],
+        floor: false,
+    },
     parameters: &["batch"],
     vectors: Vectors {
         weights: 7.0,

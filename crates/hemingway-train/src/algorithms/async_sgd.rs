@@ -11,7 +11,7 @@
 use super::hogwild::penalty_shares;
 use super::sgd::{self, draw};
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::recent::Recent;
 use crate::{Algorithm, Error, Exchange, Model, Needs, Phase, Request, Share, Solver, Worker};
@@ -34,6 +34,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "async-sgd",
     summary: "asynchronous stochastic steps through parameter servers",
     reference: "Dean et al. 2012",
+    about: About {
+        idea: "Servers hold the weights. Every worker by itself asks for those that its next few rows need, and \
+            sends what the rows before have changed. Nobody waits for other workers, so gradients are taken \
+            at weights that are a little old.",
+        suits: "Sparse rows with any loss, on machines of unequal speed, where a rough model is wanted soon. On \
+            dense rows every message has all weights, and the servers' links decide.",
+        round: "Batches until all workers together have seen as many rows as there are. For each, a question \
+            with two numbers for each feature of its rows, and an answer with one.",
+        counts: "batches",
+        defaults: &["32", "searched for", "1"],
+        floor: true,
+    },
     parameters: &["batch", "step_size", "servers"],
     vectors: Vectors { weights: 5.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,

@@ -6,7 +6,7 @@
 //! Jaggi et al., Communication-efficient distributed dual coordinate ascent, 2014.
 
 use super::local_dual::{self, LocalDual};
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Model, Solver, Worker};
@@ -22,6 +22,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "cocoa",
     summary: "local dual coordinate ascent, averaged; on one worker plain SDCA",
     reference: "Jaggi et al. 2014",
+    about: About {
+        idea: "Each worker improves the duals of its own rows as if it were alone, and the changes are \
+            averaged. Each dual is set to its best value exactly, so there is no step size. Primal and dual \
+            objective bracket the optimum, so the proof costs little. On one worker this is SDCA.",
+        suits: "Any loss, the hinge included, and any number of features; sparse rows above all. Strong on one \
+            worker and on few. On many workers averaging slows it down; cocoa-plus adds instead. Slow where \
+            lambda is tiny.",
+        round: "Local steps on the worker's rows, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows"],
+        floor: false,
+    },
     parameters: &["local_steps"],
     vectors: Vectors {
         weights: 4.0,

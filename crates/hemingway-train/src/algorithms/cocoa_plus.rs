@@ -11,7 +11,7 @@
 //! Ma et al., Adding vs. averaging in distributed primal-dual optimization, 2015.
 
 use super::local_dual::{self, LocalDual};
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Model, Solver, Worker};
@@ -27,6 +27,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "cocoa-plus",
     summary: "local dual coordinate ascent, added; scales better on smooth losses",
     reference: "Ma et al. 2015",
+    about: About {
+        idea: "Like cocoa, but the changes of all workers are added. Each worker's local problem expects the \
+            others to change as much as it does, which keeps the sum safe, so that a round achieves about as \
+            much on many workers as on few.",
+        suits: "Any loss and any number of features. Better than cocoa from a few workers on where the loss is \
+            smooth; on the hinge the two are closer. Slow where lambda is tiny.",
+        round: "Local steps on the worker's rows, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows"],
+        floor: false,
+    },
     parameters: &["local_steps"],
     vectors: Vectors {
         weights: 4.0,

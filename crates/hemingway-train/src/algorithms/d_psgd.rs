@@ -12,7 +12,7 @@
 use super::gossip::{self, Given, Gossip};
 use super::sgd::Move;
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Needs, Parameters, Solver, Worker};
 
@@ -24,6 +24,16 @@ pub(super) static ENTRY: Entry = Entry {
     name: "d-psgd",
     summary: "mini-batch steps, averaged with those of neighbours only",
     reference: "Lian et al. 2017",
+    about: About {
+        idea: "Every worker takes a mini-batch step on its own rows and averages its weights with \
+            those of its neighbours only. What is returned is the mean of all workers' weights.",
+        suits: "Many workers whose sums are slow because latency is high, where a rough model is \
+            enough. Fewer neighbours mean shorter rounds and more of them.",
+        round: "A batch of rows, then one message to each neighbour with one number for each feature.",
+        counts: "rounds",
+        defaults: &["256 rows over all workers, at least one each", "searched for", "ring"],
+        floor: true,
+    },
     parameters: &["batch", "step_size", "topology"],
     vectors: Vectors { weights: 9.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },
     family: Family::Decentralised,

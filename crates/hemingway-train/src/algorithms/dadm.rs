@@ -9,7 +9,7 @@
 use hemingway_data::shard;
 
 use super::local_dual::{self, begin};
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::sdca::{SUMS, Sdca};
@@ -31,6 +31,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "dadm",
     summary: "local dual coordinate ascent on mini-batches, added; on all rows it is cocoa-plus",
     reference: "Zheng et al. 2017",
+    about: About {
+        idea: "Coordinate ascent on the dual, as cocoa-plus does it, but each round visits a random \
+            mini-batch of the rows only: workers hear of one another more often, and a pass over the \
+            data achieves more.",
+        suits: "Any loss. Where sums are cheap it takes fewer passes than cocoa-plus; where they are \
+            slow, more sums make it slower. For small lambda acc-dadm is better.",
+        round: "A coordinate step on each row of the batch, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["a fifth of the rows"],
+        floor: false,
+    },
     parameters: &["batch"],
     vectors: Vectors {
         weights: 4.0,

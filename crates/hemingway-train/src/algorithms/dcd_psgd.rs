@@ -12,7 +12,7 @@
 use super::gossip::{self, Given, Gossip};
 use super::sgd::Move;
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Needs, Parameters, Solver, Worker};
 
@@ -24,6 +24,16 @@ pub(super) static ENTRY: Entry = Entry {
     name: "dcd-psgd",
     summary: "d-psgd that sends differences, rounded to a few bits",
     reference: "Tang et al. 2018",
+    about: About {
+        idea: "Decentralised SGD in which workers tell their neighbours how their weights change, \
+            rounded to a few bits without bias. As changes shrink, so does what rounding costs: \
+            three levels, 2 bits, are often enough.",
+        suits: "Slow links. Without --bits it is d-psgd.",
+        round: "A batch of rows, then one compressed message to each neighbour.",
+        counts: "rounds",
+        defaults: &["256 rows over all workers, at least one each", "searched for", "exact numbers", "ring"],
+        floor: true,
+    },
     parameters: &["batch", "step_size", "bits", "topology"],
     vectors: Vectors { weights: 10.0, rows: 0.5, saved_weights: 3.0, ..Vectors::NONE },
     family: Family::Decentralised,

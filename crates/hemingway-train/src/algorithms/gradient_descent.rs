@@ -4,7 +4,7 @@
 //! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
-use super::{Entry, Family, Passes, TakeOver, suits_all};
+use super::{About, Entry, Family, Passes, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
@@ -19,6 +19,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "gradient-descent",
     summary: "whole gradient, fixed step; the same on any number of workers",
     reference: "Cauchy 1847",
+    about: About {
+        idea: "Every round computes the gradient over all rows, each worker on its own, and moves against it by \
+            1/L, with L from a few power iterations. The hinge has no curvature; there subgradient steps \
+            shrink like 1/√t.",
+        suits: "Well-conditioned problems: a smooth loss, a large lambda, scaled columns. Otherwise it takes \
+            many rounds, and l-bfgs does the same work far better. On the hinge it is slow.",
+        round: "A pass over the worker's rows, then a sum of one number for each feature. The number of workers \
+            does not change what it achieves.",
+        counts: "rounds",
+        defaults: &["1/L"],
+        floor: false,
+    },
     parameters: &["step_size"],
     vectors: Vectors { weights: 5.0, rows: 3.0, leaves: Leaves::Gradient, ..Vectors::NONE },
     family: Family::Batch,

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::sgd::{self, draw};
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Shape, with_loss};
@@ -31,6 +31,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "hogwild",
     summary: "asynchronous stochastic steps in shared memory",
     reference: "Recht et al. 2011",
+    about: About {
+        idea: "Every worker draws its own rows and steps along their gradients, on weights in memory that all \
+            share, without locks and without waiting. Two updates of one feature at the same moment may cost \
+            one of them; on sparse rows that is rare. Steps shrink with time.",
+        suits: "Sparse rows with any loss, on the cores of one machine, where a rough model is wanted soon. On \
+            dense rows all workers write to the same features, and more of them hardly help.",
+        round: "As many steps of all workers together as there are rows. Nothing is sent; a fast worker makes \
+            more of the steps.",
+        counts: "steps",
+        defaults: &["searched for"],
+        floor: true,
+    },
     parameters: &["step_size"],
     vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,

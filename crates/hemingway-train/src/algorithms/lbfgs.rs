@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use super::drift::Drift;
 use super::line_search::{self, LineSearch, add};
-use super::{Entry, Family, Passes, TakeOver, suits_all};
+use super::{About, Entry, Family, Passes, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Model, Phase, Share, Solver, Worker};
@@ -28,6 +28,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "l-bfgs",
     summary: "quasi-Newton steps with whole gradients; strong on smooth losses",
     reference: "Nocedal 1980",
+    about: About {
+        idea: "Steps along the gradient over all rows, bent by what the last few steps showed of its curvature, \
+            with a line search along each. Every worker finds the same direction, so only gradients are \
+            summed.",
+        suits: "Smooth losses (logistic, squared, smoothed-hinge), any number of features. On the hinge it takes \
+            subgradients, without a guarantee, and may stop early.",
+        round: "A pass over the worker's rows in two halves, a sum of one number for each feature, and short \
+            sums of the line search. The number of workers does not change what it achieves.",
+        counts: "rounds",
+        defaults: &["10"],
+        floor: false,
+    },
     parameters: &["memory"],
     vectors: Vectors {
         weights: 8.0,

@@ -6,7 +6,7 @@
 
 use super::sgd::{self, Move, draw, known, local_steps};
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
@@ -23,6 +23,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "local-sgd",
     summary: "local stochastic steps, then averaging",
     reference: "Stich 2019",
+    about: About {
+        idea: "Each worker takes stochastic steps on its own rows, then the weights of all are averaged. Steps \
+            shrink with time; what is scored is an average over recent rounds.",
+        suits: "Any loss and any number of features, where a rough model is wanted soon and sums are slow. For \
+            errors below about 1e-3 other methods are faster. The more workers and the longer a round, the \
+            more the local weights drift apart.",
+        round: "Local steps on the worker's rows, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows", "searched for"],
+        floor: true,
+    },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,

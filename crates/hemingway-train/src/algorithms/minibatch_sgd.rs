@@ -7,7 +7,7 @@ use hemingway_data::shard;
 
 use super::sgd::{self, Move, descend, draw, known};
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
@@ -24,6 +24,16 @@ pub(super) static ENTRY: Entry = Entry {
     name: "minibatch-sgd",
     summary: "one stochastic step per round from a batch over all workers",
     reference: "Dekel et al. 2012",
+    about: About {
+        idea: "Every round takes one step along the mean gradient of a random batch, drawn in equal parts from \
+            all workers. Steps shrink with time; what is scored is an average over recent rounds.",
+        suits: "Any loss, where a rough model is wanted soon and sums are fast: a round is short, so the network \
+            decides. For errors below about 1e-3 other methods are faster.",
+        round: "The worker's part of the batch, then a sum of one number for each feature.",
+        counts: "rounds",
+        defaults: &["256", "searched for"],
+        floor: true,
+    },
     parameters: &["batch", "step_size"],
     vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,

@@ -1,6 +1,8 @@
 //! The catalogue of algorithms: one file each, one line each in [`CATALOGUE`].
 
+mod about;
 mod acc_dadm;
+mod aliases;
 mod apart;
 mod async_sgd;
 mod cholesky;
@@ -34,9 +36,11 @@ mod svrg;
 mod vain;
 
 use crate::footprint::Vectors;
-use crate::{Algorithm, Error, Loss, Parameters, Phase, Share};
+use crate::{Algorithm, Error, Loss, Needs, Parameters, Phase, Share};
 
+pub use about::About;
 pub use acc_dadm::AccDadm;
+pub use aliases::{aliases, canonical, stands_for};
 pub use async_sgd::AsyncSgd;
 pub use cocoa::Cocoa;
 pub use cocoa_plus::CocoaPlus;
@@ -65,6 +69,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// What is said of it at length.
+    pub about: About,
     /// The hyperparameters it takes, by their names in [`Parameters`].
     pub parameters: &'static [&'static str],
     /// What one worker of it holds in memory.
@@ -90,6 +96,23 @@ pub struct Entry {
     build: fn(&Parameters) -> Box<dyn Algorithm>,
 }
 
+impl Entry {
+    /// What it asks of an engine.
+    pub fn needs(&self) -> Needs {
+        self.with_defaults().needs()
+    }
+
+    /// The engines that can run it.
+    pub fn engines(&self) -> Vec<&'static str> {
+        crate::engines_for(self.needs())
+    }
+
+    /// The algorithm with its defaults.
+    pub fn with_defaults(&self) -> Box<dyn Algorithm> {
+        (self.build)(&Parameters::default())
+    }
+}
+
 impl std::fmt::Debug for Entry {
     fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(to, "{}", self.name)
@@ -109,6 +132,19 @@ pub enum Family {
     Stochastic,
     /// The same, and workers that know neighbours only.
     Decentralised,
+}
+
+impl Family {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Dual => "dual coordinate ascent",
+            Family::Batch => "whole gradients",
+            Family::SecondOrder => "second order",
+            Family::Stochastic => "stochastic",
+            Family::Decentralised => "decentralised",
+        }
+    }
 }
 
 /// How an algorithm goes on from a model that another one has reached.
@@ -174,17 +210,23 @@ pub fn catalogue() -> &'static [&'static Entry] {
     CATALOGUE
 }
 
-/// The entry of an algorithm.
+/// The entry of an algorithm, by its name or another one that people know it by.
 pub fn entry(name: &str) -> Option<&'static Entry> {
+    let name = canonical(name)?;
     CATALOGUE.iter().copied().find(|entry| entry.name == name)
+}
+
+/// The same, or an error that suggests the nearest name.
+pub fn named(name: &str) -> Result<&'static Entry, Error> {
+    entry(name).ok_or_else(|| Error::UnknownAlgorithm {
+        name: name.to_owned(),
+        suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
+    })
 }
 
 /// An algorithm with these hyperparameters; one that it does not have is an error.
 pub fn algorithm(name: &str, parameters: &Parameters) -> Result<Box<dyn Algorithm>, Error> {
-    let entry = entry(name).ok_or_else(|| Error::UnknownAlgorithm {
-        name: name.to_owned(),
-        suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
-    })?;
+    let entry = named(name)?;
     for (parameter, flag) in parameters.given() {
         if !entry.parameters.contains(&parameter) {
             return Err(Error::UnusedParameter { algorithm: entry.name, parameter: flag });
@@ -216,5 +258,32 @@ fn check(parameters: &Parameters) -> Result<(), Error> {
             Err(Error::Parameter { parameter: "--step-size", value, expected: "a positive number" })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_has_a_meaning_and_a_default() {
+        for entry in CATALOGUE {
+            assert_eq!(entry.about.defaults.len(), entry.parameters.len(), "{entry:?}");
+            for parameter in entry.parameters {
+                assert!(Parameters::meaning(parameter).is_some(), "{entry:?}: {parameter}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_described_in_whole_sentences() {
+        for entry in CATALOGUE {
+            let About { idea, suits, round, counts, .. } = entry.about;
+            for text in [idea, suits, round] {
+                assert!(text.ends_with('.') && !text.contains("  "), "{entry:?}: {text}");
+            }
+            assert!((4..=8).contains(&counts.len()), "{entry:?}: {counts}");
+            assert!(!entry.engines().is_empty(), "no engine runs {entry:?}");
+        }
     }
 }

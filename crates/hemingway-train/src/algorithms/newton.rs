@@ -9,7 +9,7 @@ use super::drift::Drift;
 use super::interior_point::{self, InteriorPoint};
 use super::line_search::{self, LineSearch, ROUNDING};
 use super::vain::Vain;
-use super::{Entry, Family, Passes, TakeOver};
+use super::{About, Entry, Family, Passes, TakeOver};
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
@@ -24,6 +24,19 @@ pub(super) static ENTRY: Entry = Entry {
     name: "newton",
     summary: "whole Hessian, for few features: few rounds whatever the data; on the hinge an interior point method",
     reference: "Newton 1669",
+    about: About {
+        idea: "A round sums gradient and Hessian over all rows, solves for the step, and searches along it. On \
+            the hinge, which has no curvature, it is an interior point method.",
+        suits: "Any loss with few features, at most 2,000, and problems that are so badly conditioned that \
+            others take thousands of rounds. Its error hardly falls before the goal is near, so it does not \
+            suit short deadlines.",
+        round: "The squares of all features of the worker's rows, a sum of as many numbers as the square of the \
+            features, and a linear system of that size on every worker. A few rounds to some dozens are \
+            enough.",
+        counts: "rounds",
+        defaults: &[],
+        floor: false,
+    },
     parameters: &[],
     vectors: Vectors {
         weights: 9.0,

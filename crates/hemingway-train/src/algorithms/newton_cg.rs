@@ -16,7 +16,7 @@ use super::drift::Drift;
 use super::lbfgs::{self, scale};
 use super::line_search::{self, LineSearch, ROUNDING, add};
 use super::vain::Vain;
-use super::{Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
@@ -29,6 +29,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "newton-cg",
     summary: "Newton steps by conjugate gradients, for many features: few rounds of several sums each",
     reference: "Dembo et al. 1982",
+    about: About {
+        idea: "A Newton step is found by conjugate gradients from products with the Hessian, which \
+            is never formed, and only as exactly as pays. A line search follows.",
+        suits: "Smooth losses with many features, where newton cannot hold its matrix, and small \
+            lambda. The hinge has no Hessian: it is refused to plans there.",
+        round: "Each step of the conjugate gradients is a pass over the rows and a sum of one number \
+            for each feature; about five of them, then a line search.",
+        counts: "rounds",
+        defaults: &[],
+        floor: false,
+    },
     parameters: &[],
     vectors: Vectors { weights: 12.0, rows: 4.0, saved_rows: 1.0, leaves: Leaves::Gradient, ..Vectors::NONE },
     family: Family::SecondOrder,

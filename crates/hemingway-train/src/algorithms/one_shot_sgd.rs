@@ -10,7 +10,7 @@
 
 use super::sgd::{self, Move, Reach, draw, known, local_steps};
 use super::step_size::StepSize;
-use super::{Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Phase, Solver, Work, Worker};
 
@@ -27,6 +27,16 @@ pub(super) static ENTRY: Entry = Entry {
     name: "one-shot-sgd",
     summary: "stochastic steps without any exchange, one average at the end; its error has a floor",
     reference: "Zinkevich et al. 2010",
+    about: About {
+        idea: "Each worker takes stochastic steps on its own rows and talks to nobody; the weights \
+            are averaged once, at the end. The average of the workers' optima is not the optimum of \
+            all, which sets a floor under the error.",
+        suits: "Networks that are hardly there, many rows for each worker, and a rough model.",
+        round: "Local steps on the worker's rows. Nothing is sent.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows", "searched for"],
+        floor: true,
+    },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 5.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },
     family: Family::Stochastic,

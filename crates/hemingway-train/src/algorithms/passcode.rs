@@ -13,7 +13,7 @@
 //! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
 
 use super::local_dual;
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
@@ -29,6 +29,18 @@ pub(super) static ENTRY: Entry = Entry {
     name: "passcode",
     summary: "asynchronous dual coordinate ascent by the cores of one machine",
     reference: "Hsieh et al. 2015",
+    about: About {
+        idea: "Every worker visits its own rows as SDCA does and has the changes of all others on its weights before each \
+            visit, without rounds and without waiting. Rows that are alike are visited more cautiously, because all \
+            workers step at the same moment. No change is lost, and the proof is that of SDCA.",
+        suits: "Any loss, on the cores of one machine. Best on the hinge late in a run, when most visits change nothing, and \
+            on sparse rows that share few features.",
+        round: "As many visits of all workers together as there are rows. Nothing is sent; a fast worker makes more of \
+            the visits.",
+        counts: "rounds",
+        defaults: &[],
+        floor: false,
+    },
     parameters: &[],
     vectors: Vectors {
         weights: 4.0,

@@ -14,7 +14,7 @@
 use super::hogwild::penalty_shares;
 use super::sgd::{self, Move, draw, known};
 use super::step_size::{self, StepSize};
-use super::{Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Shape, with_loss};
@@ -33,6 +33,17 @@ pub(super) static ENTRY: Entry = Entry {
     name: "splash",
     summary: "local stochastic steps on reweighted rows, then averaging",
     reference: "Zhang and Jordan 2015",
+    about: About {
+        idea: "Each worker takes AdaGrad's steps on its own rows as if it had all of them: every \
+            sample counts as often as there are workers. The workers' changes are put together at \
+            the end of a round.",
+        suits: "Sparse rows with features of very different frequency, where a rough model is wanted \
+            after few sums.",
+        round: "Local steps on the worker's rows, then a sum of two numbers for each feature.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows", "searched for"],
+        floor: true,
+    },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 7.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },
     family: Family::Stochastic,

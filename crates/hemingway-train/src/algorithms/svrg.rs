@@ -22,7 +22,7 @@
 use super::line_search::{ROUNDING, add};
 use super::sgd::draw;
 use super::vain::Vain;
-use super::{Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Shape, with_loss};
@@ -41,6 +41,19 @@ pub(super) static ENTRY: Entry = Entry {
     name: "svrg",
     summary: "local stochastic steps corrected by whole gradients, then averaging; no noise is left",
     reference: "Johnson and Zhang 2013",
+    about: About {
+        idea: "Stochastic steps on each worker's own rows, each corrected by what the same row said \
+            at a point where the whole gradient is known, so that the noise vanishes at the optimum. \
+            Then the weights are averaged. A round that raises the objective is taken back with half \
+            the step.",
+        suits: "Smooth losses, many rows and a lambda that is not small. On the hinge the correction \
+            does not work.",
+        round: "Local steps on the worker's rows and a whole gradient: two sums of one number for \
+            each feature.",
+        counts: "rounds",
+        defaults: &["a pass over the worker's rows", "one over the largest curvature of a row"],
+        floor: false,
+    },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 9.0, rows: 6.5, leaves: Leaves::Gradient, ..Vectors::NONE },
     family: Family::Stochastic,

@@ -16,7 +16,7 @@ use std::time::Instant;
 use hemingway_data::{Dataset, shard};
 
 use crate::drive::drive;
-use crate::{Engine, Error, Event, Job, Local, Needs, Run, Transport, Worker};
+use crate::{Engine, Entry, Error, Event, Job, Local, Needs, Run, Transport, Worker};
 
 pub use cluster::{
     Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
@@ -42,6 +42,21 @@ pub fn offers(engine: &str, needs: Needs) -> bool {
         "mpi" => !matches!(needs, Needs::SharedMemory),
         _ => true,
     }
+}
+
+/// The engines that can run an algorithm that needs this.
+pub fn engines_for(needs: Needs) -> Vec<&'static str> {
+    engines().iter().copied().filter(|engine| offers(engine, needs)).collect()
+}
+
+/// Refuses an algorithm that the engine of this name cannot run.
+pub fn check_offers(engine: &str, entry: &Entry) -> Result<(), Error> {
+    let needs = entry.needs();
+    if offers(engine, needs) {
+        return Ok(());
+    }
+    let (engine, can) = (engine.to_owned(), engines_for(needs));
+    Err(Error::Unsupported { engine, algorithm: entry.name, needs: needs.name(), can })
 }
 
 /// Runs a job with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker

@@ -15,6 +15,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::suggest::plain;
 
 pub use hinge::Hinge;
 pub use logistic::Logistic;
@@ -37,6 +38,19 @@ pub enum Loss {
 
 /// Every loss, in the order help texts show them.
 pub const LOSSES: [Loss; 4] = [Loss::Hinge, Loss::SmoothedHinge, Loss::Logistic, Loss::Squared];
+
+/// Other names that people know losses by. Case, hyphens and underscores do not matter.
+static ALIASES: &[(&str, Loss)] = &[
+    ("cross-entropy", Loss::Logistic),
+    ("least-squares", Loss::Squared),
+    ("log", Loss::Logistic),
+    ("logistic-regression", Loss::Logistic),
+    ("logreg", Loss::Logistic),
+    ("mse", Loss::Squared),
+    ("ridge", Loss::Squared),
+    ("smooth-hinge", Loss::SmoothedHinge),
+    ("svm", Loss::Hinge),
+];
 
 impl Loss {
     /// The name users write.
@@ -83,7 +97,9 @@ impl FromStr for Loss {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Loss, Error> {
-        LOSSES.into_iter().find(|loss| loss.name() == name).ok_or_else(|| Error::UnknownLoss {
+        let names = LOSSES.into_iter().map(|loss| (loss.name(), loss)).chain(ALIASES.iter().copied());
+        let found = names.into_iter().find(|(known, _)| plain(known) == plain(name));
+        found.map(|(_, loss)| loss).ok_or_else(|| Error::UnknownLoss {
             name: name.to_owned(),
             suggestion: crate::suggest::nearest(name, LOSSES.into_iter().map(Loss::name)),
         })

@@ -239,6 +239,18 @@ fn names_are_read_back_and_mistakes_explained() {
     for loss in LOSSES {
         assert_eq!(loss.name().parse::<Loss>().unwrap(), loss);
     }
+    for (name, loss) in [
+        ("svm", Loss::Hinge),
+        ("SVM", Loss::Hinge),
+        ("logreg", Loss::Logistic),
+        ("logistic_regression", Loss::Logistic),
+        ("ridge", Loss::Squared),
+        ("Least-Squares", Loss::Squared),
+        ("mse", Loss::Squared),
+        ("smoothed_hinge", Loss::SmoothedHinge),
+    ] {
+        assert_eq!(name.parse::<Loss>().unwrap(), loss, "{name}");
+    }
     let message = "hing".parse::<Loss>().unwrap_err().to_string();
     assert!(message.contains("did you mean `hinge`?"), "{message}");
 }

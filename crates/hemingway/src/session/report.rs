@@ -83,6 +83,7 @@ impl Task<'_> {
             reason: self.choice.reason.clone(),
             seed: self.request.seed,
             rounds: outcome.rounds,
+            effort: outcome.effort,
             seconds: outcome.seconds.0,
             wall_seconds: self.wall_seconds(outcome),
             total_seconds: self.total_seconds(outcome),

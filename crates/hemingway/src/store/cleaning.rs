@@ -13,8 +13,8 @@ use super::damage::Damaged;
 use super::runs::{needs_little, now};
 use crate::{Error, Place, Status, StoredRun};
 
-/// Bytes of a point in the file, about: its nine columns and its place in the tree.
-const POINT: i64 = 72;
+/// Bytes of a point in the file, about: its twelve columns and its place in the tree.
+const POINT: i64 = 96;
 
 /// Which ended runs and studies stay.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,10 +163,13 @@ impl Store {
         let wrong: Vec<String> = ["seconds", "wall_seconds"]
             .map(number)
             .into_iter()
-            .chain(["current", "primal", "dual", "certified_error"].map(nullable))
+            .chain(
+                ["current", "primal", "dual", "certified_error", "epochs", "bytes_per_worker"].map(nullable),
+            )
             .collect();
         let delete = format!(
-            "DELETE FROM points WHERE run = ?1 AND (typeof(round) <> 'integer' OR round < 0 OR {}
+            "DELETE FROM points WHERE run = ?1 AND (typeof(round) <> 'integer' OR round < 0
+             OR typeof(iterations) <> 'integer' OR iterations < 0 OR {}
              OR (attempt <> 0 AND attempt NOT IN (SELECT attempt FROM attempts WHERE run = ?1)))",
             wrong.join(" OR ")
         );

@@ -111,6 +111,12 @@ const STEPS: &[&str] = &["
         failure TEXT,               -- if it failed
         PRIMARY KEY (study, number)
     ) WITHOUT ROWID;
+", "
+    -- What training had taken. All methods had rounds until now, so these were their iterations; the rest was not counted.
+    ALTER TABLE points ADD COLUMN iterations INTEGER NOT NULL DEFAULT 0; -- 0 is not known
+    ALTER TABLE points ADD COLUMN epochs REAL;           -- NULL is not known
+    ALTER TABLE points ADD COLUMN bytes_per_worker REAL; -- NULL is not known
+    UPDATE points SET iterations = round;
 "];
 
 /// What every store has.

@@ -3,7 +3,7 @@
 //! A run that begins again from a checkpoint is at rounds it has been at before. What was seen of them before stays in
 //! the trace until the new attempt has come as far: a run that is killed twice has not lost what it saw the first time.
 
-use hemingway_train::{Point, Seconds};
+use hemingway_train::{Effort, Point, Seconds};
 
 /// What was seen between one beginning of a run and the next.
 pub(super) struct Attempt {
@@ -13,32 +13,46 @@ pub(super) struct Attempt {
     pub points: Vec<Point>,
 }
 
-/// The whole trace: rounds and clock rise throughout.
+/// The whole trace: rounds, clock and effort rise throughout.
 pub(super) fn splice(attempts: impl IntoIterator<Item = Attempt>) -> Vec<Point> {
     attempts.into_iter().fold(Vec::new(), overtake)
 }
 
-/// Up to where the attempt has come, its own points count. What was seen beyond that follows, on its clock.
+/// Up to where the attempt has come, its own points count. What was seen beyond that follows, on its clock and its count of
+/// effort.
 fn overtake(before: Vec<Point>, attempt: Attempt) -> Vec<Point> {
     let Some(last) = attempt.points.last().copied() else { return before };
     let begun = before.partition_point(|point| point.round <= attempt.from_round);
     let overtaken = before.partition_point(|point| point.round <= last.round);
-    let (seconds, waited) = clock_at(&before, overtaken, last.round);
+    let then = taken_at(&before, overtaken, last.round);
+    let more: Vec<f64> = taken(&last).into_iter().zip(then).map(|(now, then)| now - then).collect();
     let later = before[overtaken..].iter().map(|point| Point {
-        seconds: Seconds(point.seconds.0 + last.seconds.0 - seconds),
-        wall_seconds: Seconds(point.wall_seconds.0 + last.wall_seconds.0 - waited),
+        seconds: Seconds(point.seconds.0 + more[0]),
+        wall_seconds: Seconds(point.wall_seconds.0 + more[1]),
+        effort: Effort {
+            iterations: (point.effort.iterations as f64 + more[2]).round() as u64,
+            epochs: point.effort.epochs + more[3],
+            bytes_per_worker: point.effort.bytes_per_worker + more[4],
+        },
         ..*point
     });
     before[..begun].iter().copied().chain(attempt.points).chain(later).collect()
 }
 
-/// When the trace was at a round, as far as can be told from the points around it; `next` is the first one after it.
-fn clock_at(points: &[Point], next: usize, round: u64) -> (f64, f64) {
-    let clocks = |point: &Point| (point.round as f64, point.seconds.0, point.wall_seconds.0);
-    let (from, seconds, waited) = next.checked_sub(1).map_or((0.0, 0.0, 0.0), |last| clocks(&points[last]));
-    let Some((to, later, waited_later)) = points.get(next).map(clocks) else { return (seconds, waited) };
-    let share = (round as f64 - from) / (to - from);
-    (seconds + share * (later - seconds), waited + share * (waited_later - waited))
+/// What the run had taken at a point: both clocks and the effort.
+fn taken(point: &Point) -> [f64; 5] {
+    let Effort { iterations, epochs, bytes_per_worker } = point.effort;
+    [point.seconds.0, point.wall_seconds.0, iterations as f64, epochs, bytes_per_worker]
+}
+
+/// What it had taken at a round, as far as can be told from the points around it; `next` is the first one after it.
+fn taken_at(points: &[Point], next: usize, round: u64) -> [f64; 5] {
+    let before = next.checked_sub(1).map(|last| &points[last]);
+    let (from, then) = before.map_or((0, [0.0; 5]), |point| (point.round, taken(point)));
+    let Some(point) = points.get(next) else { return then };
+    let share = (round - from) as f64 / (point.round - from) as f64;
+    let later = taken(point);
+    std::array::from_fn(|at| then[at] + share * (later[at] - then[at]))
 }
 
 #[cfg(test)]
@@ -52,6 +66,7 @@ mod tests {
     ) -> Attempt {
         let point = |round| Point {
             round,
+            effort: Effort { iterations: round, epochs: clock(round), bytes_per_worker: f64::NAN },
             seconds: Seconds(clock(round)),
             wall_seconds: Seconds(2.0 * clock(round)),
             current: 0.5,
@@ -83,7 +98,12 @@ mod tests {
     fn clocks_rise_also_between_the_points_of_the_first_attempt() {
         let first = attempt(0, [10, 20, 30], |round| round as f64);
         let second = attempt(0, [15], |_| 40.0);
-        assert_eq!(trace(vec![first, second]), [(15, 40.0, 80.0), (20, 45.0, 90.0), (30, 55.0, 110.0)]);
+        let spliced = splice([first, second]);
+        let efforts: Vec<_> =
+            spliced.iter().map(|point| (point.effort.iterations, point.effort.epochs)).collect();
+        assert_eq!(efforts, [(15, 40.0), (20, 45.0), (30, 55.0)], "so does the effort");
+        let clocks: Vec<_> = spliced.iter().map(|point| (point.seconds.0, point.wall_seconds.0)).collect();
+        assert_eq!(clocks, [(40.0, 80.0), (45.0, 90.0), (55.0, 110.0)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use hemingway_train::{Checkpoint, Point, Seconds};
+use hemingway_train::{Checkpoint, Effort, Point, Seconds};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::Store;
@@ -49,8 +49,9 @@ impl Store {
 
     fn put_point_of(&self, run: &StoredRun, attempt: i64, point: &Point) -> Result<(), Error> {
         let insert = "INSERT OR REPLACE INTO points
-            (run, attempt, round, seconds, wall_seconds, current, primal, dual, certified_error)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            (run, attempt, round, seconds, wall_seconds, current, primal, dual, certified_error,
+             iterations, epochs, bytes_per_worker)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let mut statement = self.connection.prepare_cached(insert).map_err(self.error())?;
         let row = params![
             run.number,
@@ -62,6 +63,9 @@ impl Store {
             point.primal,
             point.dual,
             point.certified_error,
+            point.effort.iterations as i64,
+            point.effort.epochs,
+            point.effort.bytes_per_worker,
         ];
         statement.execute(row).map_err(self.error())?;
         Ok(())
@@ -91,9 +95,8 @@ impl Store {
         for from_round in begun.filter_map(Result::ok) {
             attempts.push(Attempt { from_round: from_round as u64, points: Vec::new() });
         }
-        let query = "SELECT round, seconds, wall_seconds, current, primal, dual, certified_error, attempt
-            FROM points WHERE run = ?1 ORDER BY attempt, round";
-        let mut statement = self.connection.prepare_cached(query).map_err(self.error())?;
+        let query = format!("SELECT {COLUMNS} FROM points WHERE run = ?1 ORDER BY attempt, round");
+        let mut statement = self.connection.prepare_cached(&query).map_err(self.error())?;
         let mut rows = statement.query([run.number]).map_err(self.error())?;
         let mut damaged = 0;
         while let Some(row) = rows.next().map_err(self.error())? {
@@ -114,9 +117,8 @@ impl Store {
 
     /// The latest point of a run.
     pub fn last_point(&self, run: &StoredRun) -> Result<Option<Point>, Error> {
-        let query = "SELECT round, seconds, wall_seconds, current, primal, dual, certified_error, attempt
-            FROM points WHERE run = ?1 ORDER BY round DESC LIMIT 1";
-        let mut statement = self.connection.prepare_cached(query).map_err(self.error())?;
+        let query = format!("SELECT {COLUMNS} FROM points WHERE run = ?1 ORDER BY round DESC LIMIT 1");
+        let mut statement = self.connection.prepare_cached(&query).map_err(self.error())?;
         let last = statement.query_row([run.number], |row| Ok(read_point(row))).optional();
         match last.map_err(self.error())? {
             None => Ok(None),
@@ -211,6 +213,10 @@ fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(unpacked)
 }
 
+/// What is read of a point.
+const COLUMNS: &str = "round, seconds, wall_seconds, current, primal, dual, certified_error, attempt,
+    iterations, epochs, bytes_per_worker";
+
 /// A point and the attempt it belongs to.
 fn read_point(row: &Row) -> rusqlite::Result<(usize, Point)> {
     let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN));
@@ -219,8 +225,8 @@ fn read_point(row: &Row) -> rusqlite::Result<(usize, Point)> {
         u64::try_from(count).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, count))
     };
     let point = Point {
-        effort: Default::default(),
         round: count(0)?,
+        effort: Effort { iterations: count(8)?, epochs: number(9)?, bytes_per_worker: number(10)? },
         seconds: Seconds(row.get(1)?),
         wall_seconds: Seconds(row.get(2)?),
         current: number(3)?,
