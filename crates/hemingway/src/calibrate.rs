@@ -1,7 +1,7 @@
 //! A cluster file from the cluster itself.
 
 use hemingway_train::protocol::{Profile, Stage};
-use hemingway_train::{Cluster, StopRules, catalogue};
+use hemingway_train::{Cluster, Needs, Parameters, StopRules, catalogue};
 use serde::Serialize;
 
 use crate::default_choice::{MPI, choose};
@@ -35,20 +35,24 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
         workers: choice.workers,
         stop,
     };
-    // Newton refuses wide data.
-    let names = catalogue().iter().map(|entry| entry.name).filter(|name| *name != "newton");
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = catalogue().iter().map(|entry| entry.name).filter(|name| suits(name)).collect();
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
     let ranks = setup.start(None, None)?;
     let dimension =
         ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;
-    let mut warnings: Vec<String> = setup.full_cores(choice.workers).into_iter().collect();
+    let mut warnings: Vec<String> = setup.full_cores(choice.workers, 0).into_iter().collect();
     let all = || names.iter().zip(&profiles);
     warnings.extend(all().find(|(name, _)| **name == PASS).and_then(|(_, profile)| too_short(profile)));
     warnings.extend(all().filter_map(|(name, profile)| cluster.correct(name, profile)));
     Ok(Calibration { cluster, warnings })
+}
+
+/// Whether an algorithm is measured: Newton refuses wide data, and servers take cores that workers are measured on.
+fn suits(name: &str) -> bool {
+    let needs = hemingway_train::algorithm(name, &Parameters::default()).map(|algorithm| algorithm.needs());
+    name != "newton" && matches!(needs, Ok(Needs::Collectives | Needs::Neighbours))
 }
 
 /// The algorithm whose rounds are a pass over the data and nothing else.

@@ -2,7 +2,7 @@
 
 use hemingway_data::cores;
 use hemingway_plan::{Configuration, Rejected};
-use hemingway_train::{Cluster, Collective, Entry, Machine, Network, catalogue};
+use hemingway_train::{Cluster, Collective, Entry, Machine, Needs, Network, catalogue};
 
 use crate::default_choice::{MPI, SIMULATED};
 use crate::inputs::PlanInputs;
@@ -39,7 +39,18 @@ impl PlanInputs<'_> {
                 reject(reason);
                 continue;
             }
-            let here = workers.iter().flat_map(|&workers| self.configurations_on(entry, workers));
+            let needs = hemingway_train::algorithm(entry.name, &self.request.parameters)?.needs();
+            if !hemingway_train::offers(&self.choice.engine, needs) {
+                reject(format!("the {} engine offers no {}", self.choice.engine, needs.name()));
+                continue;
+            }
+            let most = self.most_workers_of(needs);
+            if workers.iter().all(|workers| *workers > most) {
+                reject(format!("no rank is left for its servers; --algorithm {} starts them", entry.name));
+                continue;
+            }
+            let here = workers.iter().filter(|workers| **workers <= most);
+            let here = here.flat_map(|&workers| self.configurations_on(entry, workers));
             let (mut fitting, mut lacking) = (Vec::new(), None::<(u64, String)>);
             for configuration in here {
                 match self.lacking(&configuration) {
@@ -68,6 +79,16 @@ impl PlanInputs<'_> {
         let mut choice = self.choice.clone();
         choice.use_configuration(configuration, self.data.rows, self.request.parameters);
         self.room?.lacking(&choice, self.data, &self.profile.problem())
+    }
+
+    /// How many workers leave a rank for each server. Those of the algorithm that was asked for come in addition.
+    fn most_workers_of(&self, needs: Needs) -> usize {
+        let missing = needs.servers().saturating_sub(self.choice.servers());
+        let started = self.workers.and_then(|workers| workers.iter().max());
+        match started {
+            Some(started) if self.choice.engine == MPI => started.saturating_sub(missing),
+            _ => usize::MAX,
+        }
     }
 
     fn is_asked_for(&self, name: &str) -> bool {
