@@ -165,7 +165,11 @@ fn check_stage(stage: &Stage, started: usize) -> anyhow::Result<()> {
     }
     let (workers, servers) = (stage.workers, needs.servers());
     if workers == 0 || workers + servers > started {
-        let servers = if servers == 0 { String::new() } else { format!(" and {servers} server{}", if servers == 1 { "" } else { "s" }) };
+        let servers = if servers == 0 {
+            String::new()
+        } else {
+            format!(" and {servers} server{}", if servers == 1 { "" } else { "s" })
+        };
         return Err(
             BadJob(format!("a stage wants {workers} workers{servers}, but {started} were started")).into()
         );

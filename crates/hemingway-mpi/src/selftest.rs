@@ -19,8 +19,8 @@ const LENGTHS: [usize; 7] = [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 100 *
 /// Servers that are tried, and how long the vector is that they hold.
 const SERVERS: [usize; 3] = [1, 2, 3];
 const DIMENSION: usize = 10;
-/// Requests of all workers until the servers refuse, in one go and in another.
-const REQUESTS: [u64; 2] = [1000, 1500];
+/// Requests of all workers until the servers refuse, in one go and in another: few, since each takes the network's latency.
+const REQUESTS: [u64; 2] = [60, 100];
 
 /// Sums, broadcasts and passes messages around a ring, all at once and both ways; then with half of the ranks. Then some of
 /// them are servers.

@@ -29,7 +29,9 @@ impl Run {
 
     /// Two workers, and a server beside them.
     fn start_with_a_server(extra: &[&str]) -> Run {
-        Run::start_with(&[&["--workers", "2", "--algorithm", "async-sgd", "--score-every", "5"], extra].concat())
+        Run::start_with(
+            &[&["--workers", "2", "--algorithm", "async-sgd", "--score-every", "5"], extra].concat(),
+        )
     }
 
     fn start_with(words: &[&str]) -> Run {

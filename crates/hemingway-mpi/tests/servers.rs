@@ -12,7 +12,7 @@ use hemingway_train::{
 
 const ROWS: u64 = 403;
 const FEATURES: f64 = 12.0;
-const BATCH: f64 = 32.0;
+const BATCH: usize = 4;
 const DATA: &str = "synthetic:separable,rows=403,features=12,seed=3";
 
 fn job(stages: Vec<Stage>) -> ExternalJob {
@@ -36,7 +36,8 @@ fn job(stages: Vec<Stage>) -> ExternalJob {
 }
 
 fn stage(name: &str, workers: usize, servers: Option<usize>, stop: StopRules) -> Stage {
-    let parameters = Parameters { servers, ..Parameters::default() };
+    let batch = (name == "async-sgd").then_some(BATCH);
+    let parameters = Parameters { servers, batch, ..Parameters::default() };
     Stage { algorithm: name.to_owned(), parameters, workers, stop }
 }
 
@@ -62,8 +63,11 @@ fn workers_reach_a_certified_error_through_servers() {
             let what = format!("{workers} workers, {servers} servers: {run:?}");
             assert!(run.stop == Stop::Error && run.certified_error <= 1e-2, "{what}");
             let steps = run.effort.iterations as f64;
-            let least = (run.rounds * ROWS) as f64 / BATCH;
-            assert!(steps >= least - 1.0 && steps <= least + (run.rounds as usize * workers) as f64, "{what}");
+            let least = (run.rounds * ROWS) as f64 / BATCH as f64;
+            assert!(
+                steps >= least - 1.0 && steps <= least + (run.rounds as usize * workers) as f64,
+                "{what}"
+            );
             let bytes = run.effort.bytes_per_worker * workers as f64;
             let expected = steps * 16.0 * FEATURES;
             assert!(bytes >= 0.99 * expected && bytes <= 1.1 * expected + 10_000.0, "{bytes}, {what}");
@@ -77,7 +81,8 @@ fn one_worker_gets_the_weights_of_the_simulation() {
     let mut data = load(DATA, &LoadOptions::default()).unwrap();
     Transform::fit(&data, false, true).apply(&mut data);
     for servers in [1, 3] {
-        let job = job(vec![stage("async-sgd", 1, Some(servers), rounds(20))]);
+        let stages = vec![stage("async-sgd", 1, Some(servers), rounds(20))];
+        let job = ExternalJob { checkpoint_every: None, ..job(stages) };
         let messages = cluster::run(1 + servers, &job);
         let ranks = finished(&messages);
         let Stage { algorithm: name, parameters, stop, .. } = &job.stages[0];
@@ -199,7 +204,7 @@ fn a_run_is_planned_around_its_servers() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = command(folder.path());
         command.args(["train", DATA, "--standardise", "--lambda", "1e-2", "--engine", "mpi", "--json"]);
-        command.args(["--algorithm", "async-sgd", "--error", "1e-2", "--within", "60s"]).args(workers);
+        command.args(["--algorithm", "async-sgd", "--batch", "4", "--error", "1e-2"]).args(workers);
         let output = command.output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
