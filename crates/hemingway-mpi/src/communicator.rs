@@ -16,7 +16,7 @@ mod ffi {
         pub fn hemingway_mpi_world() -> i32;
         pub fn hemingway_mpi_rank(comm: i32) -> i32;
         pub fn hemingway_mpi_size(comm: i32) -> i32;
-        pub fn hemingway_mpi_split(comm: i32, joins: i32, split: *mut i32) -> i32;
+        pub fn hemingway_mpi_split(comm: i32, joins: i32, key: i32, split: *mut i32) -> i32;
         pub fn hemingway_mpi_release(comm: i32);
         pub fn hemingway_mpi_sum(comm: i32, buffer: *mut f64, length: usize);
         pub fn hemingway_mpi_broadcast(comm: i32, root: i32, buffer: *mut c_void, bytes: usize);
@@ -32,6 +32,7 @@ mod ffi {
         pub fn hemingway_mpi_send(comm: i32, to: i32, message: *const c_void, bytes: i32) -> *mut c_void;
         pub fn hemingway_mpi_sent(request: *mut c_void, wait: i32) -> i32;
         pub fn hemingway_mpi_probe(comm: i32, from: i32) -> i32;
+        pub fn hemingway_mpi_look(comm: i32, from: *mut i32) -> i32;
         pub fn hemingway_mpi_receive(comm: i32, from: i32, message: *mut c_void, bytes: i32);
         pub fn hemingway_mpi_barrier(comm: i32);
         pub fn hemingway_mpi_arrive(comm: i32) -> *mut c_void;
@@ -101,19 +102,23 @@ impl<'a> Communicator<'a> {
 
     /// The first so many processes among themselves; `None` for the others. Everyone has to call this.
     pub fn first(&self, size: usize) -> Option<Communicator<'a>> {
-        self.split(self.rank < size)
+        self.split((self.rank < size).then_some(self.rank))
     }
 
-    /// These processes among themselves, in ascending order; `None` for the others. Everyone has to call this.
+    /// These processes among themselves, in this order; `None` for the others. Everyone has to call this.
     pub fn some(&self, ranks: &[usize]) -> Option<Communicator<'a>> {
-        self.split(ranks.contains(&self.rank))
+        self.split(ranks.iter().position(|rank| *rank == self.rank))
     }
 
-    fn split(&self, joins: bool) -> Option<Communicator<'a>> {
+    /// Those who have a place among themselves, in the order of places.
+    fn split(&self, place: Option<usize>) -> Option<Communicator<'a>> {
         let mut split = 0;
         let joined = during(Doing::Waiting, 0, || {
             // SAFETY: the handle is valid, and `split` is written before the call returns 1.
-            unsafe { ffi::hemingway_mpi_split(self.handle, i32::from(joins), &raw mut split) }
+            unsafe {
+                let (joins, key) = (i32::from(place.is_some()), place.unwrap_or(0) as i32);
+                ffi::hemingway_mpi_split(self.handle, joins, key, &raw mut split)
+            }
         });
         begin_stage();
         (joined == 1).then(|| Communicator::of(split, true))
@@ -209,6 +214,14 @@ impl<'a> Communicator<'a> {
             unsafe { ffi::hemingway_mpi_receive(self.handle, from as i32, start, bytes) };
             message
         })
+    }
+
+    /// Who has sent a message that is there and was not received yet, if anyone has.
+    pub fn look(&self) -> Option<usize> {
+        let mut from = 0;
+        // SAFETY: the handle is valid, and `from` is written before the call returns 1.
+        let there = unsafe { ffi::hemingway_mpi_look(self.handle, &raw mut from) };
+        (there == 1).then_some(from as usize)
     }
 
     /// Waits until everyone is here.

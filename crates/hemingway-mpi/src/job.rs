@@ -31,7 +31,7 @@ pub struct BadJob(String);
 #[derive(Serialize, Deserialize)]
 pub struct Order {
     pub stage: Stage,
-    /// The ranks that take part.
+    /// The ranks that take part: workers, then servers.
     pub ranks: Vec<usize>,
     #[serde(skip)]
     pub hand_over: Arc<HandOver>,
@@ -113,7 +113,7 @@ fn obey(input: impl BufRead, orders: Sender<Order>) {
             Ok(Command::HandOver { duals }) => present.ask(duals),
             Ok(Command::Stage { stage, ranks }) => {
                 present = Arc::default();
-                let ranks = if ranks.is_empty() { (0..stage.workers).collect() } else { ranks };
+                let ranks = if ranks.is_empty() { first_ranks(&stage) } else { ranks };
                 let order = Order { stage, ranks, hand_over: Arc::clone(&present) };
                 if let Some(orders) = &orders {
                     let _ = orders.send(order);
@@ -151,31 +151,48 @@ fn check(job: &ExternalJob, file: &Path, started: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The ranks of a stage that names none.
+pub fn first_ranks(stage: &Stage) -> Vec<usize> {
+    (0..stage.workers + stage.servers()).collect()
+}
+
 fn check_stage(stage: &Stage, started: usize) -> anyhow::Result<()> {
-    if stage.workers == 0 || stage.workers > started {
-        let wanted = stage.workers;
-        return Err(BadJob(format!("a stage wants {wanted} workers, but {started} were started")).into());
+    let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
+    let needs = algorithm.needs();
+    hemingway_train::check_offers(ENGINE, hemingway_train::named(&stage.algorithm)?)?;
+    let (workers, servers) = (stage.workers, needs.servers());
+    if workers == 0 || workers + servers > started {
+        let servers = if servers == 0 {
+            String::new()
+        } else {
+            format!(" and {servers} server{}", if servers == 1 { "" } else { "s" })
+        };
+        return Err(
+            BadJob(format!("a stage wants {workers} workers{servers}, but {started} were started")).into()
+        );
     }
-    hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
     Ok(())
 }
+
+/// What this program is to those who ask it.
+const ENGINE: &str = "mpi";
 
 /// Rank 0 takes part in every stage, since it speaks for the others.
 fn check_ranks(order: &Order, started: usize) -> anyhow::Result<()> {
     let Order { stage, ranks, .. } = order;
-    let ascending = ranks.is_sorted_by(|a, b| a < b);
-    if ranks.len() != stage.workers
-        || ranks.first() != Some(&0)
-        || !ascending
-        || ranks[ranks.len() - 1] >= started
-    {
-        let wanted = stage.workers;
-        let problem = format!(
-            "a stage on {wanted} of {started} ranks names {ranks:?}, not {wanted} of them in ascending order from 0"
-        );
-        return Err(BadJob(problem).into());
+    let (workers, servers) = ranks.split_at_checked(stage.workers).unwrap_or((ranks, &[]));
+    let ascending = workers.is_sorted_by(|a, b| a < b);
+    let twice = (0..ranks.len()).any(|at| ranks[..at].contains(&ranks[at]));
+    let complete = ranks.len() == stage.workers + stage.servers();
+    let there = ranks.iter().all(|rank| *rank < started);
+    if complete && there && ascending && !twice && workers.first() == Some(&0) {
+        return Ok(());
     }
-    Ok(())
+    let (wanted, after) = (stage.workers, if servers.is_empty() { "" } else { ", then servers" });
+    let problem = format!(
+        "a stage on {wanted} of {started} ranks names {ranks:?}, not {wanted} of them in ascending order from 0{after}"
+    );
+    Err(BadJob(problem).into())
 }
 
 /// The state that a job begins from.

@@ -30,10 +30,10 @@ int hemingway_mpi_size(int comm) {
     return size;
 }
 
-/* The communicator of those who are in, or a negative number for those who are not. */
-int hemingway_mpi_split(int comm, int in, int *split) {
+/* The communicator of those who are in, in the order of their keys; 0 for those who are not. */
+int hemingway_mpi_split(int comm, int in, int key, int *split) {
     MPI_Comm part;
-    MPI_Comm_split(of(comm), in ? 0 : MPI_UNDEFINED, hemingway_mpi_rank(comm), &part);
+    MPI_Comm_split(of(comm), in ? 0 : MPI_UNDEFINED, key, &part);
     if (part == MPI_COMM_NULL) return 0;
     *split = MPI_Comm_c2f(part);
     return 1;
@@ -93,6 +93,15 @@ int hemingway_mpi_probe(int comm, int from) {
     MPI_Probe(from, 0, of(comm), &status);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     return bytes;
+}
+
+/* Whether a message has come from anyone, and from whom. */
+int hemingway_mpi_look(int comm, int *from) {
+    MPI_Status status;
+    int there;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, of(comm), &there, &status);
+    if (there) *from = status.MPI_SOURCE;
+    return there;
 }
 
 void hemingway_mpi_receive(int comm, int from, void *message, int bytes) {

@@ -12,8 +12,10 @@ use hemingway_train::{
 
 use crate::communicator::Communicator;
 use crate::guard;
-use crate::job::{BadJob, Order, Orders, STOP, read_checkpoint, read_job};
+use crate::job::{BadJob, Order, Orders, STOP, first_ranks, read_checkpoint, read_job};
 use crate::pulse;
+use crate::server::serve;
+use crate::servers::Servers;
 use crate::speech::{greet, say, say_checkpoint};
 use crate::transport::Ranks;
 
@@ -61,15 +63,19 @@ fn as_planned(
     let mut model = None;
     let stages = &share.job.stages;
     for (at, stage) in stages.iter().enumerate() {
-        if let Some(active) = world.first(stage.workers) {
-            share.load(&active)?;
-            let start = match (checkpoint.filter(|_| at == 0), &model) {
-                (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
-                (None, Some(model)) => Start::Model(model),
-                (None, None) => Start::Zero,
-            };
-            let outcome = share.train(&active, stage, start, None)?;
-            model = outcome.map(|outcome| outcome.run.model);
+        match places(world, stage, &first_ranks(stage)) {
+            Place::Worker { team, active } => {
+                share.load(&active)?;
+                let start = match (checkpoint.filter(|_| at == 0), &model) {
+                    (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
+                    (None, Some(model)) => Start::Model(model),
+                    (None, None) => Start::Zero,
+                };
+                let outcome = share.train((&team, &active), stage, start, None)?;
+                model = outcome.map(|outcome| outcome.run.model);
+            }
+            Place::Server { team } => share.serve(&team, stage)?,
+            Place::Nowhere => {}
         }
         world.rest();
         if at + 1 < stages.len() {
@@ -91,17 +97,41 @@ fn as_told(
     // Every rank has the checkpoint of the job, but only rank 0 what was handed over.
     let (mut begins, mut handed, mut wanted) = (true, None, true);
     while let Some(Order { stage, ranks, hand_over }) = orders.next(world, wanted)? {
-        if let Some(active) = world.some(&ranks) {
-            share.load(&active)?;
-            let taken_over = if begins { None } else { Some(take_over(&active, handed.take())?) };
-            let start = taken_over.as_ref().or(checkpoint.as_ref()).map_or(Start::Zero, Start::Checkpoint);
-            let outcome = share.train(&active, &stage, start, Some(&hand_over))?;
-            wanted = outcome.as_ref().is_some_and(|outcome| outcome.run.stop.hands_over());
-            handed = outcome.and_then(|outcome| outcome.handed);
+        match places(world, &stage, &ranks) {
+            Place::Worker { team, active } => {
+                share.load(&active)?;
+                let taken_over = if begins { None } else { Some(take_over(&active, handed.take())?) };
+                let start =
+                    taken_over.as_ref().or(checkpoint.as_ref()).map_or(Start::Zero, Start::Checkpoint);
+                let outcome = share.train((&team, &active), &stage, start, Some(&hand_over))?;
+                wanted = outcome.as_ref().is_some_and(|outcome| outcome.run.stop.hands_over());
+                handed = outcome.and_then(|outcome| outcome.handed);
+            }
+            Place::Server { team } => share.serve(&team, &stage)?,
+            Place::Nowhere => {}
         }
         begins = false;
     }
     Ok(())
+}
+
+/// What a rank is in a stage.
+enum Place<'a> {
+    /// It has rows, and talks to the other workers; and with servers, where there are any.
+    Worker { team: Communicator<'a>, active: Communicator<'a> },
+    /// It has a part of the vector.
+    Server { team: Communicator<'a> },
+    /// It rests.
+    Nowhere,
+}
+
+/// What this rank is in a stage of these ranks, workers before servers. Everyone has to call this.
+fn places<'a>(world: &Communicator<'a>, stage: &Stage, ranks: &[usize]) -> Place<'a> {
+    let Some(team) = world.some(ranks) else { return Place::Nowhere };
+    match team.first(stage.workers) {
+        Some(active) => Place::Worker { team, active },
+        None => Place::Server { team },
+    }
 }
 
 /// Loads the data for the first time, on fewer ranks if they are more than there are rows.
@@ -109,8 +139,8 @@ fn load_first(world: &Communicator, share: &mut Share, workers: usize) -> anyhow
     let Some(first) = world.first(workers) else { return Ok(()) };
     let Err(error) = share.load(&first) else { return Ok(()) };
     match error.downcast_ref() {
-        Some(hemingway_data::Error::TooManyWorkers { rows, .. }) if workers == world.size() => {
-            world.first(*rows).map_or(Ok(()), |fewer| share.load(&fewer))
+        Some(hemingway_data::Error::TooManyWorkers { rows, .. }) => {
+            first.first(*rows).map_or(Ok(()), |fewer| share.load(&fewer))
         }
         _ => Err(error),
     }
@@ -158,10 +188,10 @@ struct Outcome {
 const KEPT: usize = 2;
 
 impl Share<'_> {
-    /// One stage on this rank, on the rows that were loaded last.
+    /// One stage on this rank, on the rows that were loaded last, among the workers of a team.
     fn train(
         &self,
-        active: &Communicator,
+        (team, active): (&Communicator, &Communicator),
         stage: &Stage,
         start: Start,
         hand_over: Option<&HandOver>,
@@ -194,12 +224,17 @@ impl Share<'_> {
             }
             say_event(event).map_err(refuse)
         };
-        let mut ranks = Ranks::new(active, start.seconds());
+        let servers = (team.size() > active.size()).then(|| {
+            agree(team, dimension);
+            Servers::new(team, active.size())
+        });
+        let mut ranks = Ranks::new(active, start.seconds()).with_servers(servers);
         let run = {
             let local = Local::part(&part.dataset, part.first_row, part.total_rows, job.problem);
             let mut worker = Worker::new(local, job.seed, &mut ranks);
             drive(&mut worker, &task, begun, &mut observe)?
         };
+        ranks.leave_servers();
         let mut seconds = [run.as_ref().map_or(0.0, |run| run.seconds.0 - start.seconds().0)];
         ranks.broadcast(0, &mut seconds)?;
         let profile = ranks.profile(seconds[0]);
@@ -219,6 +254,15 @@ impl Share<'_> {
             )?;
         }
         Ok(run.map(|run| Outcome { run, handed }))
+    }
+
+    /// One stage on this rank, without rows, for the workers of a team.
+    fn serve(&self, team: &Communicator, stage: &Stage) -> anyhow::Result<()> {
+        let dimension = agree(team, 0);
+        let footprint = Footprint::on_server(dimension, team.size() - stage.workers);
+        footprint.check(&format!("one server of {}", stage.algorithm), self.held_bytes(), &self.limit)?;
+        serve(team, stage.workers);
+        Ok(())
     }
 
     /// Makes this rank's rows for so many workers the present ones. Everyone active has to call this.
@@ -275,8 +319,11 @@ impl Share<'_> {
 impl Share<'_> {
     /// The memory that is left beside the rows that are kept.
     fn left(&self) -> MemoryLimit {
-        let held: u64 = self.held.iter().map(|held| data_bytes(&held.part.dataset)).sum();
-        MemoryLimit { bytes: self.limit.bytes.saturating_sub(held), ..self.limit }
+        MemoryLimit { bytes: self.limit.bytes.saturating_sub(self.held_bytes()), ..self.limit }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.held.iter().map(|held| data_bytes(&held.part.dataset)).sum()
     }
 
     /// What is left beside these rows too, with the rank that has least. Everyone active has to call this.
@@ -295,6 +342,15 @@ impl Share<'_> {
         footprint.check(&format!("one worker of {}", stage.algorithm), data, &self.limit)?;
         Ok(())
     }
+}
+
+/// How long the vector is that servers hold, which workers know once they have loaded. Servers leave their cores to others
+/// until then.
+fn agree(team: &Communicator, dimension: usize) -> usize {
+    team.rest();
+    let mut agreed = [dimension as f64];
+    team.broadcast(0, &mut agreed);
+    agreed[0] as usize
 }
 
 /// What the ranks see of the data together.

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use hemingway_data::{Error as DataError, Together};
 use hemingway_train::protocol::Profile;
-use hemingway_train::{Error, Seconds, Stopwatch, Transport, Work};
+use hemingway_train::{Error, Request, Seconds, Stopwatch, Transport, Work};
 
-use crate::communicator::{Communicator, LONGEST_MESSAGE, Sending};
+use crate::communicator::Communicator;
 use crate::computing::Computing;
+use crate::messages::Messages;
+use crate::servers::Servers;
 
 /// One rank's connection to the others.
 pub struct Ranks<'a, 'b> {
     communicator: &'b Communicator<'a>,
+    messages: Messages<'a, 'b>,
+    servers: Option<Servers<'a, 'b>>,
     watch: Stopwatch,
     /// Work and sums while the watch was running.
     work: Work,
@@ -22,8 +26,6 @@ pub struct Ranks<'a, 'b> {
     begun: Seconds,
     sums: BTreeMap<usize, u64>,
     computing: Computing,
-    /// Messages that may still be read from.
-    sending: Vec<Sending>,
 }
 
 impl<'a, 'b> Ranks<'a, 'b> {
@@ -31,6 +33,8 @@ impl<'a, 'b> Ranks<'a, 'b> {
     pub fn new(communicator: &'b Communicator<'a>, spent: Seconds) -> Ranks<'a, 'b> {
         Ranks {
             communicator,
+            messages: Messages::new(communicator),
+            servers: None,
             watch: Stopwatch::running(spent),
             work: Work::default(),
             summing: Seconds(0.0),
@@ -38,7 +42,18 @@ impl<'a, 'b> Ranks<'a, 'b> {
             begun: spent,
             sums: BTreeMap::new(),
             computing: Computing::begin(),
-            sending: Vec::new(),
+        }
+    }
+
+    /// With servers beside the workers.
+    pub fn with_servers(self, servers: Option<Servers<'a, 'b>>) -> Ranks<'a, 'b> {
+        Ranks { servers, ..self }
+    }
+
+    /// Lets the servers go, once this worker has no more to ask.
+    pub fn leave_servers(&mut self) {
+        if let Some(mut servers) = self.servers.take() {
+            servers.leave();
         }
     }
 
@@ -66,16 +81,22 @@ impl<'a, 'b> Ranks<'a, 'b> {
     }
 
     /// Communicates; what that takes is waited, not computed.
-    fn wait<T>(&mut self, communicate: impl FnOnce(&Communicator<'a>) -> T) -> (T, Seconds) {
+    fn wait<T>(&mut self, communicate: impl FnOnce(&mut Ranks<'a, 'b>) -> T) -> (T, Seconds) {
         self.computing.wait();
         let before = self.watch.now();
-        let outcome = communicate(self.communicator);
+        let outcome = communicate(self);
         let waited = Seconds(self.watch.now().0 - before.0);
         self.waiting.0 += waited.0;
         if self.watch.is_running() {
             self.computing.go_on();
         }
         (outcome, waited)
+    }
+
+    /// Talks to the servers, if there are any.
+    fn ask<T>(&mut self, what: impl FnOnce(&mut Servers<'a, 'b>) -> T) -> Result<T, Error> {
+        let (outcome, _) = self.wait(|ranks| ranks.servers.as_mut().map(what));
+        outcome.ok_or(Error::NothingShared)
     }
 }
 
@@ -111,7 +132,7 @@ impl Transport for Ranks<'_, '_> {
     fn sum(&mut self, buffer: &mut [f64]) -> Result<(), Error> {
         #[cfg(debug_assertions)]
         crate::guard::panic_if_asked(self.communicator.rank());
-        let ((), waited) = self.wait(|communicator| communicator.sum(buffer));
+        let ((), waited) = self.wait(|ranks| ranks.communicator.sum(buffer));
         if self.watch.is_running() {
             self.summing.0 += waited.0;
             *self.sums.entry(buffer.len()).or_default() += 1;
@@ -120,35 +141,43 @@ impl Transport for Ranks<'_, '_> {
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error> {
-        self.wait(|communicator| communicator.broadcast(root, buffer));
+        self.wait(|ranks| ranks.communicator.broadcast(root, buffer));
         Ok(())
     }
 
-    /// The message is copied, so that nobody has to wait for a neighbour who is sending as well. Pieces that are full are
-    /// followed by another one.
+    /// Nobody has to wait for a neighbour who is sending as well.
     fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
-        self.sending.retain_mut(|sending| !sending.is_done());
-        for piece in message.chunks(LONGEST_MESSAGE) {
-            self.sending.push(self.communicator.send(to, piece.to_vec()));
-        }
-        if message.len() % LONGEST_MESSAGE == 0 {
-            self.sending.push(self.communicator.send(to, Vec::new()));
-        }
+        self.messages.send(to, message.to_vec());
         Ok(())
     }
 
     fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
-        let (message, _) = self.wait(|communicator| {
-            let mut message = communicator.receive(from);
-            let mut last = message.len();
-            while last == LONGEST_MESSAGE {
-                let piece = communicator.receive(from);
-                last = piece.len();
-                message.extend(piece);
+        Ok(self.wait(|ranks| ranks.messages.receive(from)).0)
+    }
+
+    fn steps(&self) -> u64 {
+        self.servers.as_ref().map_or(0, Servers::steps)
+    }
+
+    /// The first worker gives them to the servers; nobody asks before they have them.
+    fn serve(&mut self, values: &[f64]) -> Result<(), Error> {
+        let first = self.rank() == 0;
+        self.ask(|servers| {
+            servers.begin(values.len());
+            if first {
+                servers.put(values);
             }
-            message
-        });
-        Ok(message)
+        })?;
+        self.wait(|ranks| ranks.communicator.barrier());
+        Ok(())
+    }
+
+    fn look(&mut self, values: &mut [f64]) -> Result<(), Error> {
+        self.ask(|servers| servers.look(values))
+    }
+
+    fn exchange(&mut self, request: &Request, until: u64, answer: &mut Vec<f64>) -> Result<bool, Error> {
+        self.ask(|servers| servers.exchange(request, until, answer))
     }
 }
 

@@ -24,7 +24,18 @@ impl Run {
     }
 
     fn start_on(workers: &[&str], extra: &[&str]) -> Run {
-        let run = Run::begin(&[workers, &["--algorithm", "minibatch-sgd"], extra].concat());
+        Run::start_with(&[workers, &["--algorithm", "minibatch-sgd"], extra].concat())
+    }
+
+    /// Two workers, and a server beside them.
+    fn start_with_a_server(extra: &[&str]) -> Run {
+        Run::start_with(
+            &[&["--workers", "2", "--algorithm", "async-sgd", "--score-every", "5"], extra].concat(),
+        )
+    }
+
+    fn start_with(words: &[&str]) -> Run {
+        let run = Run::begin(words);
         wait_for("a checkpoint", || {
             let run = show(run.folder.path());
             let points = run["points"].as_array().map_or(0, Vec::len);
@@ -269,6 +280,47 @@ fn a_run_with_restarts_reaches_its_goal() {
     assert!(rounds.is_sorted_by(|a, b| a < b) && rounds.last() == Some(&100_000), "{rounds:?}");
 }
 
+#[test]
+fn a_run_with_servers_goes_on_whoever_dies() {
+    for (dies, who) in [(1, "worker 1 on "), (2, "server 0 on ")] {
+        let run = Run::start_with_a_server(&["--within", "4s", "--restarts", "1"]);
+        let before = show(run.folder.path())["points"].as_array().unwrap().len();
+        kill(run.ranks()[dies]);
+        let (code, said, folder) = run.end();
+        assert!(matches!(code, Some(0 | 3)), "{said}");
+        assert!(said.contains(who) && said.contains("from the last checkpoint with 2 workers"), "{said}");
+        let shown = show(folder.path());
+        let rounds = shown["points"].as_array().unwrap().iter().map(|point| point["round"].as_u64().unwrap());
+        let rounds: Vec<u64> = rounds.collect();
+        assert!(rounds.is_sorted_by(|a, b| a < b) && rounds.len() > before, "{before}, {rounds:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_with_servers_saves_its_model() {
+    let run = Run::start_with_a_server(&FOREVER);
+    let (launcher, ranks) = (run.launcher(), run.ranks());
+    kill_process(pid(run.head.id()), Signal::INT).unwrap();
+    let since = Instant::now();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(3), "{said}");
+    assert_all_gone(since, &[&ranks[..], &[launcher]].concat());
+    let models = folder.path().join("hemingway").join("models");
+    assert_eq!(std::fs::read_dir(models).unwrap().count(), 1);
+    resumes(&folder);
+}
+
+/// The run that waits for it is interrupted, and has its last checkpoint.
+#[test]
+fn a_server_that_stops_is_named() {
+    let run = Run::start_with_a_server(&[&FOREVER[..], &["--patience", "4s"]].concat());
+    kill_process(pid(run.ranks()[2]), Signal::STOP).unwrap();
+    let (code, said, folder) = run.end();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no sign of life from server 0 on "), "{said}");
+    resumes(&folder);
+}
+
 /// The number of workers is left open, so all three ranks wait to be told what to do.
 const PLANNED: [&str; 2] = ["--max-workers", "3"];
 
@@ -335,6 +387,8 @@ fn what_cannot_start_is_told() {
     check(&["--launcher", "'mpirun"], 2, &["not a command"]);
     check(&["--hosts", "FOLDER/hosts"], 1, &["could not be started", "hemingway-worker --check"]);
     check(&["--hosts", "FOLDER/hosts", "--workers", "5"], 2, &["hosts:1", "4 ranks", "5 workers"]);
+    let asks = ["--hosts", "FOLDER/hosts", "--workers", "4", "--algorithm", "async-sgd"];
+    check(&asks, 2, &["4 ranks", "4 workers and 1 server are wanted, 5 ranks"]);
     check(&["--hosts", "/nowhere/hosts"], 2, &["/nowhere/hosts"]);
     check(&["--launcher", "sh -c 'cat FOLDER/old'"], 2, &["0.0.1 (protocol 7)", "same release"]);
     check(&["--launcher", "echo rubbish"], 1, &["not what hemingway-worker says"]);

@@ -135,6 +135,14 @@ pub enum Needs {
 }
 
 impl Needs {
+    /// How many processes beside the workers.
+    pub fn servers(self) -> usize {
+        match self {
+            Needs::Servers(servers) => servers,
+            Needs::Collectives | Needs::Neighbours | Needs::SharedMemory => 0,
+        }
+    }
+
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {

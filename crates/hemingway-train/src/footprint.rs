@@ -57,6 +57,10 @@ const SAVED_BY_SCORING: f64 = 1.0;
 /// Copies of a checkpoint on its way into the store: as sent, as gathered, and as bytes that grow while they are written.
 const COPIES: f64 = 4.0;
 
+/// Copies of its part of the vector with a server: the part itself, what it is put as or looked at by, and that message as
+/// MPI has it.
+const SERVING: f64 = 3.0;
+
 const NONE: Vectors = Vectors::NONE;
 
 impl Vectors {
@@ -107,6 +111,12 @@ impl Footprint {
     /// Of the process of one worker, the one that has the most: it gathers the checkpoint.
     pub fn on_rank(algorithm: &str, given: &Parameters, problem: &Problem, extent: Extent) -> Footprint {
         Footprint::of(algorithm, given, problem, extent, 1.0)
+    }
+
+    /// Of the process of a server, one of so many that hold a vector of this length together.
+    pub fn on_server(dimension: usize, servers: usize) -> Footprint {
+        let share = dimension.div_ceil(servers.max(1)) as f64;
+        Footprint { vectors: (8.0 * SERVING * share) as u64, scoring: 0, threads: 0 }
     }
 
     fn of(algorithm: &str, given: &Parameters, problem: &Problem, extent: Extent, here: f64) -> Footprint {
@@ -219,6 +229,14 @@ mod tests {
         assert!(message.starts_with("this run needs about 92 MiB of memory (data "), "{message}");
         assert!(message.contains("4 workers of newton 92 MiB") && !message.contains('\n'), "{message}");
         assert!(message.ends_with("the limit is 50 MiB (set by --memory-limit): use fewer workers, another algorithm, or another --memory-limit"), "{message}");
+    }
+
+    #[test]
+    fn a_server_holds_its_part_and_no_rows() {
+        let limit = |bytes| MemoryLimit { bytes, set_by: SetBy::Request };
+        let [one, four] = [1, 4].map(|servers| Footprint::on_server(1000, servers));
+        assert_eq!((one.bytes(), four.bytes()), (24_000, 6_000));
+        assert!(four.fits(0, &limit(6_000)) && !one.fits(0, &limit(6_000)));
     }
 
     #[test]

@@ -76,10 +76,17 @@ pub struct Stage {
     /// Its hyperparameters.
     #[serde(default)]
     pub parameters: Parameters,
-    /// On how many workers; at most as many as were started.
+    /// On how many workers. With the servers that the algorithm needs beside them, at most as many as were started.
     pub workers: usize,
     /// When to end.
     pub stop: StopRules,
+}
+
+impl Stage {
+    /// How many servers it takes beside its workers. An algorithm that does not exist takes none.
+    pub fn servers(&self) -> usize {
+        crate::algorithm(&self.algorithm, &self.parameters).map_or(0, |algorithm| algorithm.needs().servers())
+    }
 }
 
 /// What an external engine says, in this order: hello, then for each stage loaded, if it divides the data anew, begun, if
@@ -184,7 +191,7 @@ pub enum Command {
     Stage {
         /// What to do.
         stage: Stage,
-        /// The ranks that take part, in ascending order from 0; if empty, the first ones.
+        /// The ranks that take part: workers in ascending order from 0, then servers; if empty, the first ones.
         #[serde(default)]
         ranks: Vec<usize>,
     },
@@ -235,7 +242,7 @@ pub enum Doing {
     Computing,
     /// In the middle of a communication: for the others, or for the network.
     Waiting,
-    /// Not part of the present stage, or waiting for the next.
+    /// Not part of the present stage, or waiting for the next; a server that nobody asks.
     Resting,
 }
 

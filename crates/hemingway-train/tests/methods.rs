@@ -24,9 +24,9 @@ fn dadm_on_all_rows_is_cocoa_plus() {
     for loss in LOSSES {
         for bias in [false, true] {
             for workers in [2, 3, 7, 16] {
-                let run = |algorithm, parameters| {
+                let run = |algorithm, parameters: Parameters| {
                     let mut trial =
-                        Trial { parameters: parameters.clone(), ..trial(algorithm, loss, workers) };
+                        Trial { parameters, ..trial(algorithm, loss, workers) };
                     (trial.problem.bias, trial.stop.rounds) = (bias, Some(20));
                     trial.run(&simulated()).unwrap().run.model
                 };

@@ -45,7 +45,7 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
         ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;
-    let mut warnings: Vec<String> = setup.full_cores(choice.workers).into_iter().collect();
+    let mut warnings: Vec<String> = setup.full_cores(choice.workers, 0).into_iter().collect();
     let all = || names.iter().zip(&profiles);
     warnings.extend(all().find(|(name, _)| **name == PASS).and_then(|(_, profile)| too_short(profile)));
     warnings.extend(all().filter_map(|(name, profile)| cluster.correct(name, profile)));

@@ -2,7 +2,7 @@
 
 use hemingway_data::cores;
 use hemingway_plan::{Configuration, Rejected};
-use hemingway_train::{Cluster, Collective, Entry, Machine, Network, canonical, catalogue, offers};
+use hemingway_train::{Cluster, Collective, Entry, Machine, Needs, Network, canonical, catalogue, offers};
 
 use crate::default_choice::{MPI, SIMULATED};
 use crate::inputs::PlanInputs;
@@ -45,8 +45,14 @@ impl PlanInputs<'_> {
                 reject(reason);
                 continue;
             }
+            let most = self.most_workers_of(entry.needs());
+            if workers.iter().all(|workers| *workers > most) {
+                reject(format!("no rank is left for its servers; --algorithm {} starts them", entry.name));
+                continue;
+            }
+            let here = workers.iter().filter(|workers| **workers <= most);
             let here: Vec<Configuration> =
-                workers.iter().flat_map(|&workers| self.configurations_on(entry, workers)).collect();
+                here.flat_map(|&workers| self.configurations_on(entry, workers)).collect();
             if let Some(same) = entry.alone.filter(|_| here.is_empty()) {
                 reject(format!("on one worker it is the same as {same}"));
             }
@@ -78,6 +84,16 @@ impl PlanInputs<'_> {
         let mut choice = self.choice.clone();
         choice.use_configuration(configuration, self.data.rows, self.request.parameters.clone());
         self.room?.lacking(&choice, self.data, &self.profile.problem())
+    }
+
+    /// How many workers leave a rank for each server. Those of the algorithm that was asked for come in addition.
+    fn most_workers_of(&self, needs: Needs) -> usize {
+        let missing = needs.servers().saturating_sub(self.choice.servers());
+        let started = self.workers.and_then(|workers| workers.iter().max());
+        match started {
+            Some(started) if self.choice.engine == MPI => started.saturating_sub(missing),
+            _ => usize::MAX,
+        }
     }
 
     fn is_asked_for(&self, name: &str) -> bool {

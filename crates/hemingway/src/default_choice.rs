@@ -74,6 +74,11 @@ impl Choice {
         Stage { algorithm, parameters, workers, stop }
     }
 
+    /// How many servers the present algorithm takes beside its workers.
+    pub(crate) fn servers(&self) -> usize {
+        self.stage(self.stop).servers()
+    }
+
     /// The configuration of a round.
     pub(crate) fn configuration_at(&self, round: u64, rows: usize) -> Configuration {
         // A switch at round r leaves rounds up to r to the configuration before.

@@ -195,15 +195,18 @@ pub enum Error {
         ours: String,
     },
     /// A rank said why it cannot go on.
-    #[error("{}", failed(.0))]
-    RankFailed(hemingway_train::protocol::Failure),
+    #[error("{}", failed(.who, .failure))]
+    RankFailed {
+        /// What it is, and its number.
+        who: String,
+        /// What it said.
+        failure: hemingway_train::protocol::Failure,
+    },
     /// A rank died.
-    #[error("worker {rank} on {host} died; {how}")]
+    #[error("{who} died; {how}")]
     RankLost {
-        /// Its number.
-        rank: usize,
-        /// Its machine.
-        host: String,
+        /// What it is, its number and its machine.
+        who: String,
         /// What became of the launcher.
         how: String,
     },
@@ -546,7 +549,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Error::Train(error) => error.is_bad_input(),
-            Error::RankFailed(failure) => failure.bad_input,
+            Error::RankFailed { failure, .. } => failure.bad_input,
             Error::RankLost { .. }
             | Error::HostLost { .. }
             | Error::RanksLost { .. }
@@ -721,9 +724,9 @@ impl From<hemingway_train::Error> for Error {
     }
 }
 
-fn failed(failure: &hemingway_train::protocol::Failure) -> String {
-    let hemingway_train::protocol::Failure { rank, host, message, bad_input } = failure;
-    if *bad_input { message.clone() } else { format!("worker {rank} on {host} failed: {message}") }
+fn failed(who: &str, failure: &hemingway_train::protocol::Failure) -> String {
+    let hemingway_train::protocol::Failure { host, message, bad_input, .. } = failure;
+    if *bad_input { message.clone() } else { format!("{who} on {host} failed: {message}") }
 }
 
 fn laggards(who: Option<&str>) -> String {

@@ -90,7 +90,7 @@ impl Trainer {
     /// Numbers of workers to choose from, if not the usual ones: there are as many ranks as were started.
     pub(crate) fn workers(&self) -> Option<Vec<usize>> {
         let Trainer::Ranks { setup, .. } = self else { return None };
-        Some(ranks_to_choose(setup.ranks()))
+        Some(workers_to_choose(setup.most_workers()))
     }
 
     /// What reading the data took, and on how many workers, where every number of workers has to read it.
@@ -139,7 +139,7 @@ impl Profiled {
 pub(crate) fn profile(request: &TrainRequest, choice: &Choice) -> Result<Profiled, Error> {
     let problem = checked(request, choice)?;
     let workers = match choice.engine.as_str() {
-        MPI => Some(ranks_to_choose(set_up_ranks(request, choice)?.ranks())),
+        MPI => Some(workers_to_choose(set_up_ranks(request, choice)?.most_workers())),
         _ => None,
     };
     let (ready, data) = read(request, choice, problem)?;
@@ -153,8 +153,8 @@ pub(crate) fn profile(request: &TrainRequest, choice: &Choice) -> Result<Profile
     Ok(Profiled { data: ready.summary, profile, seconds, room: ready.room, workers, trainer })
 }
 
-/// Powers of two, and all ranks there are.
-fn ranks_to_choose(most: usize) -> Vec<usize> {
+/// Powers of two, and as many as there may be.
+fn workers_to_choose(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |m| Some(2 * m)).take_while(|m| *m < most);
     powers.chain([most]).collect()
 }
@@ -165,7 +165,7 @@ fn checked(request: &TrainRequest, choice: &Choice) -> Result<Problem, Error> {
     request.check_fraction(&choice.engine)?;
     request.check_labels()?;
     let problem = problem(request)?;
-    hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
+    hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?.check(choice.workers)?;
     check_place(choice)?;
     Ok(problem)
 }
@@ -360,7 +360,6 @@ fn check_place(choice: &Choice) -> Result<(), Error> {
     if let Some(cluster) = &choice.cluster {
         cluster.check_size(choice.workers)?;
     }
-    algorithm.check(choice.workers)?;
     Ok(hemingway_train::check_offers(&choice.engine, hemingway_train::named(&choice.algorithm)?)?)
 }
 

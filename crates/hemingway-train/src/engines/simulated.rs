@@ -45,10 +45,7 @@ impl Engine for Simulated {
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
         check(data, job)?;
-        let servers = match job.algorithm.needs() {
-            Needs::Servers(servers) => servers,
-            Needs::Collectives | Needs::Neighbours | Needs::SharedMemory => 0,
-        };
+        let servers = job.algorithm.needs().servers();
         self.cluster.check_size(job.workers + servers)?;
         let commons = Commons::new(job.workers);
         let meeting = Meeting::new(job.workers, false);

@@ -49,10 +49,17 @@ impl Hosts {
         self.hosts.iter().map(|host| host.slots).sum()
     }
 
-    pub(super) fn check(&self, workers: usize) -> Result<(), Error> {
-        if workers > self.slots() {
-            let problem =
-                format!("its hosts take {} ranks in all, but {workers} workers are wanted", self.slots());
+    pub(super) fn check(&self, workers: usize, servers: usize) -> Result<(), Error> {
+        let (ranks, slots) = (workers + servers, self.slots());
+        if ranks > slots {
+            let counted =
+                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            let workers = counted(workers, "worker");
+            let wanted = match servers {
+                0 => format!("{workers} are wanted"),
+                _ => format!("{workers} and {} are wanted, {ranks} ranks", counted(servers, "server")),
+            };
+            let problem = format!("its hosts take {slots} ranks in all, but {wanted}");
             return Err(Error::Hosts { file: self.file.clone(), line: self.hosts.len(), problem });
         }
         Ok(())
@@ -91,8 +98,10 @@ mod tests {
     fn names_and_slots() {
         let hosts = read("# mine\none slots=2\n\ntwo   # with a remark\n").unwrap();
         assert_eq!((hosts.slots(), hosts.list().as_str()), (3, "one:2,two:1"));
-        assert!(hosts.check(3).is_ok());
-        let message = hosts.check(4).unwrap_err().to_string();
+        assert!(hosts.check(3, 0).is_ok() && hosts.check(2, 1).is_ok());
+        let message = hosts.check(3, 1).unwrap_err().to_string();
+        assert!(message.contains("3 workers and 1 server are wanted, 4 ranks"), "{message}");
+        let message = hosts.check(4, 0).unwrap_err().to_string();
         assert!(message.contains("3 ranks") && message.contains("4 workers"), "{message}");
         assert_eq!(hosts.without(&["one".to_owned()]).list(), "two:1");
     }

@@ -23,6 +23,8 @@ pub(super) struct Listener {
     begun: Instant,
     /// Where they are, once they have said hello.
     pub ranks: Vec<Rank>,
+    /// Those who are servers in the present stage; the others are workers, whether they take part in it or not.
+    pub servers: Vec<usize>,
     pub pulse: Pulse,
     failure: Option<Failure>,
     /// When the ranks were asked to end, or last said something after that.
@@ -40,7 +42,8 @@ impl Listener {
             .map_err(|source| Error::NoLauncher { program: program.clone(), source })?;
         let begun = Instant::now();
         let pulse = Pulse::new(patience);
-        Ok(Listener { process, program, begun, ranks: Vec::new(), pulse, failure: None, stopping: None })
+        let (ranks, servers) = (Vec::new(), Vec::new());
+        Ok(Listener { process, program, begun, ranks, servers, pulse, failure: None, stopping: None })
     }
 
     pub(super) fn greet(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), Error> {
@@ -149,10 +152,18 @@ impl Listener {
     /// Ranks with their hosts, in words.
     fn named(&self, ranks: &[usize]) -> String {
         let name = |rank: &usize| match self.ranks.get(*rank) {
-            Some(Rank { host, .. }) => format!("worker {rank} on {host}"),
-            None => format!("worker {rank}"),
+            Some(Rank { host, .. }) => format!("{} on {host}", self.role(*rank)),
+            None => self.role(*rank),
         };
         ranks.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a rank is in the present stage.
+    fn role(&self, rank: usize) -> String {
+        match self.servers.iter().position(|server| *server == rank) {
+            Some(server) => format!("server {server}"),
+            None => format!("worker {rank}"),
+        }
     }
 
     /// The hosts on which all ranks are among these.
@@ -215,17 +226,11 @@ impl Listener {
         self.look_at_errors();
         let words = self.process.last_words();
         if let Some(failure) = self.failure.take() {
-            return Error::RankFailed(failure);
+            return Error::RankFailed { who: self.role(failure.rank), failure };
         }
         let how = format!("{} {how}", self.program);
         match lost_rank(&words) {
-            Some(Lost::Rank(rank)) => {
-                let host = self
-                    .ranks
-                    .get(rank)
-                    .map_or_else(|| "an unknown host".to_owned(), |rank| rank.host.clone());
-                Error::RankLost { rank, host, how }
-            }
+            Some(Lost::Rank(rank)) => Error::RankLost { who: self.named(&[rank]), how },
             Some(Lost::Host(host)) => {
                 let mut hosts = self.hosts(&suspects);
                 if !hosts.contains(&host) {

@@ -35,8 +35,10 @@ const MOST_PAIRS: usize = 28;
 pub(crate) struct Setup {
     launcher: Launcher,
     hosts: Option<Hosts>,
-    /// How many ranks.
+    /// How many ranks,
     ranks: usize,
+    /// and how many of them are servers where the algorithm was chosen in advance.
+    servers: usize,
     /// How long they may be silent or stand still, where the user says so.
     patience: Option<Seconds>,
     job: ExternalJob,
@@ -73,11 +75,12 @@ impl Setup {
     ) -> Result<Setup, Error> {
         let (launcher, hosts) = place(&request.ranks)?;
         let planned = choice.explanation.is_some() || request.is_planned(&choice.stop);
-        let ranks = if planned { most_ranks(request, hosts.as_ref()) } else { choice.workers };
-        let ranks = ranks.max(choice.workers);
-        check_slots(hosts.as_ref(), ranks)?;
+        let servers = choice.servers();
+        let workers = if planned { most_workers(request, hosts.as_ref(), servers) } else { choice.workers };
+        let workers = workers.max(choice.workers);
+        check_slots(hosts.as_ref(), workers, servers)?;
         // A run that goes on knows how many it goes on with.
-        let first = if choice.explanation.is_some() { choice.workers } else { ranks };
+        let first = if choice.explanation.is_some() { choice.workers } else { workers };
         let job = ExternalJob {
             protocol: PROTOCOL,
             data,
@@ -90,25 +93,32 @@ impl Setup {
             checkpoint: None,
             heartbeat: Some(HEARTBEAT),
         };
-        Ok(Setup { launcher, hosts, ranks, patience: request.ranks.patience, job })
+        let (ranks, patience) = (workers + servers, request.ranks.patience);
+        Ok(Setup { launcher, hosts, ranks, servers, patience, job })
     }
 
     /// The whole run in advance, on as many ranks as it needs.
     pub(crate) fn with_stages(mut self, stages: Vec<Stage>) -> Setup {
-        self.ranks = stages.iter().map(|stage| stage.workers).max().unwrap_or(self.ranks);
+        let ranks = stages.iter().map(|stage| stage.workers + stage.servers());
+        self.ranks = ranks.max().unwrap_or(self.ranks);
         (self.job.stages, self.job.workers) = (stages, None);
         self
     }
 
-    /// How many ranks will be started.
-    pub(crate) fn ranks(&self) -> usize {
-        self.ranks
+    /// How many workers there may be.
+    pub(crate) fn most_workers(&self) -> usize {
+        self.workers_beside(self.servers)
     }
 
-    /// What to say of so many ranks that leave no core of this machine to others, where that is known.
-    pub(crate) fn full_cores(&self, workers: usize) -> Option<String> {
+    /// How many workers there may be beside so many servers.
+    pub(crate) fn workers_beside(&self, servers: usize) -> usize {
+        self.ranks.saturating_sub(servers)
+    }
+
+    /// What to say of so many workers and servers that leave no core of this machine to others, where that is known.
+    pub(crate) fn full_cores(&self, workers: usize, servers: usize) -> Option<String> {
         let cores = self.launcher.cores_here(self.hosts.as_ref())?;
-        full_cores(workers, cores)
+        full_cores(workers, servers, cores)
     }
 
     /// Starts the ranks and waits until they have loaded their data, or until the user has had enough.
@@ -135,10 +145,11 @@ impl Setup {
     }
 
     /// Leaves out the hosts that no longer answer, and where the ranks stood still also those that the others do not
-    /// reach; says which.
+    /// reach; says which. What is left has to have room for one worker and so many servers.
     pub(crate) fn drop_lost_hosts(
         &mut self,
         reason: &Error,
+        servers: usize,
         interrupt: &AtomicBool,
     ) -> Result<Vec<String>, Error> {
         let Some(hosts) = &self.hosts else { return Ok(Vec::new()) };
@@ -161,6 +172,7 @@ impl Setup {
         if left.slots() == 0 {
             return Err(Error::NoHostLeft { gone });
         }
+        left.check(1, servers)?;
         self.ranks = self.ranks.min(left.slots());
         self.hosts = Some(left);
         Ok(gone)
@@ -208,7 +220,7 @@ fn fewest_to_leave_out(pairs: &[Vec<String>]) -> Vec<String> {
 /// Has the ranks measure their machines and their network, with sums of this length among others.
 pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> Result<Cluster, Error> {
     let (launcher, hosts) = place(request)?;
-    check_slots(hosts.as_ref(), workers)?;
+    check_slots(hosts.as_ref(), workers, 0)?;
     let command = launcher.ranks(workers, hosts.as_ref(), &["--measure", &length.to_string()])?;
     let mut listener = Listener::start(&launcher, command, None)?;
     listener.greet(None)?;
@@ -222,13 +234,14 @@ pub(crate) fn measure(request: &RanksRequest, workers: usize, length: usize) -> 
 }
 
 /// One rank alone waits for nobody.
-fn full_cores(workers: usize, cores: usize) -> Option<String> {
-    let taken = if workers > cores { "share" } else { "take" };
-    (workers > 1 && workers >= cores).then(|| {
+fn full_cores(workers: usize, servers: usize, cores: usize) -> Option<String> {
+    let ranks = workers + servers;
+    let taken = if ranks > cores { "share" } else { "take" };
+    (workers > 1 && ranks >= cores).then(|| {
         let all = if cores == 1 { "the one core".to_owned() } else { format!("all {cores} cores") };
-        let fewer = cores.saturating_sub(1).max(1);
+        let fewer = cores.saturating_sub(1 + servers).max(1);
         format!(
-            "{workers} ranks {taken} {all} of this machine, so every round waits for what the operating system does \
+            "{ranks} ranks {taken} {all} of this machine, so every round waits for what the operating system does \
              meanwhile; --workers {fewer} leaves it a core"
         )
     })
@@ -239,18 +252,21 @@ fn place(request: &RanksRequest) -> Result<(Launcher, Option<Hosts>), Error> {
     Ok((launcher, request.hosts.as_deref().map(Hosts::read).transpose()?))
 }
 
-fn check_slots(hosts: Option<&Hosts>, workers: usize) -> Result<(), Error> {
-    hosts.map_or(Ok(()), |hosts| hosts.check(workers))
+fn check_slots(hosts: Option<&Hosts>, workers: usize, servers: usize) -> Result<(), Error> {
+    hosts.map_or(Ok(()), |hosts| hosts.check(workers, servers))
 }
 
-/// The most ranks that a planned run may use: what was asked for, the slots of the hosts, the tasks of a Slurm job, or the
-/// cores of this machine.
-fn most_ranks(request: &TrainRequest, hosts: Option<&Hosts>) -> usize {
+/// The most workers that a planned run may use: what was asked for, or what the slots of the hosts, the tasks of a Slurm job
+/// or the cores of this machine leave beside its servers.
+fn most_workers(request: &TrainRequest, hosts: Option<&Hosts>, servers: usize) -> usize {
     let limit = request.planning.max_workers;
+    let beside = |ranks: usize| ranks.saturating_sub(servers);
     let most = match (request.workers, hosts) {
         (Some(workers), _) => workers,
-        (None, Some(hosts)) => hosts.slots().min(limit.unwrap_or(usize::MAX)),
-        (None, None) => limit.or_else(tasks_of_slurm).unwrap_or_else(hemingway_data::cores),
+        (None, Some(hosts)) => beside(hosts.slots()).min(limit.unwrap_or(usize::MAX)),
+        (None, None) => {
+            limit.unwrap_or_else(|| beside(tasks_of_slurm().unwrap_or_else(hemingway_data::cores)))
+        }
     };
     most.max(1)
 }
@@ -282,9 +298,12 @@ impl Ranks {
         interrupt: &AtomicBool,
         observe: &mut dyn FnMut(Said) -> Result<(), Error>,
     ) -> Result<(Run, Quality), Error> {
-        let ranks = if self.wait { self.speeds.choose(stage.workers) } else { (0..stage.workers).collect() };
+        let (workers, servers) = (stage.workers, stage.servers());
+        let ranks = if self.wait { self.speeds.choose(workers) } else { (0..workers).collect() };
+        self.listener.servers = self.speeds.others(&ranks, servers);
         if self.wait {
-            self.listener.tell(&Command::Stage { stage, ranks: ranks.clone() });
+            let all = ranks.iter().chain(&self.listener.servers).copied().collect();
+            self.listener.tell(&Command::Stage { stage, ranks: all });
         }
         let mut asked = None;
         loop {
@@ -363,11 +382,11 @@ mod tests {
 
     #[test]
     fn ranks_on_all_cores_are_warned_of() {
-        let said = full_cores(16, 16).unwrap();
+        let said = full_cores(16, 0, 16).unwrap();
         assert!(said.starts_with("16 ranks take all 16 cores") && said.contains("--workers 15"), "{said}");
-        let said = full_cores(4, 2).unwrap();
+        let said = full_cores(4, 0, 2).unwrap();
         assert!(said.starts_with("4 ranks share all 2 cores") && said.contains("--workers 1 "), "{said}");
-        assert!(full_cores(2, 1).unwrap().starts_with("2 ranks share the one core"));
-        assert_eq!([full_cores(15, 16), full_cores(1, 1), full_cores(8, 16)], [None, None, None]);
+        assert!(full_cores(2, 0, 1).unwrap().starts_with("2 ranks share the one core"));
+        assert_eq!([full_cores(15, 0, 16), full_cores(1, 0, 1), full_cores(8, 0, 16)], [None, None, None]);
     }
 }

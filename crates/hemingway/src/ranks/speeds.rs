@@ -42,6 +42,11 @@ impl Speeds {
         chosen
     }
 
+    /// So many ranks beside these, in ascending order: servers compute little, so their speed does not matter.
+    pub(super) fn others(&self, taken: &[usize], count: usize) -> Vec<usize> {
+        (0..self.factors.len()).filter(|rank| !taken.contains(rank)).take(count).collect()
+    }
+
     /// Those who are notably slow, the slowest first.
     pub(super) fn stragglers(&self) -> Vec<Straggler> {
         let slow = self.factors.iter().enumerate().filter(|(_, factor)| **factor >= NOTABLE);

@@ -20,7 +20,7 @@ impl Task<'_> {
         mut from: Option<Checkpoint>,
         watch: &mut Watch,
     ) -> Result<Outcome, Error> {
-        if let Some(note) = setup.full_cores(self.choice.workers) {
+        if let Some(note) = setup.full_cores(self.choice.workers, self.choice.servers()) {
             (watch.observe)(Progress::Noticed(&note));
             self.notes.push(note);
         }
@@ -38,11 +38,12 @@ impl Task<'_> {
                 result => return result,
             };
             restarts -= 1;
-            let gone = match setup.drop_lost_hosts(&reason, watch.interrupt) {
+            let servers = self.choice.servers();
+            let gone = match setup.drop_lost_hosts(&reason, servers, watch.interrupt) {
                 Err(Error::Interrupted) => return self.last_checkpoint(),
                 gone => gone?,
             };
-            self.choice.workers = self.choice.workers.min(setup.ranks());
+            self.choice.workers = self.choice.workers.min(setup.workers_beside(servers));
             let workers = self.choice.workers;
             if let Some(adaptive) = &mut self.adaptive {
                 adaptive.stay();
