@@ -90,7 +90,7 @@ fn another_seed_is_another_run_of_what_is_random() {
         let currents =
             |outcome: &Outcome| outcome.points.iter().map(|point| point.current).collect::<Vec<f64>>();
         let family = entry(trial.algorithm).unwrap().family;
-        let stochastic = matches!(family, Family::Dual | Family::Stochastic);
+        let stochastic = matches!(family, Family::Dual | Family::Stochastic | Family::Decentralised);
         assert_eq!(currents(&first) != currents(&second), stochastic, "{}", describe(&trial));
     }
 }

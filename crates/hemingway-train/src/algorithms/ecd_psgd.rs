@@ -120,3 +120,62 @@ impl Move for Extrapolations {
         self.mixed.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hemingway_data::{LoadOptions, load};
+
+    use super::*;
+    use crate::topology::Mixing;
+    use crate::{
+        Cluster, Engine, Event, Job, Loss, Machine, Problem, Scoring, Seconds, Simulated, Start, StopRules,
+        Topology,
+    };
+
+    const FEATURES: usize = 20;
+
+    /// How far the first worker of a ring of four is from the mean in the end, beside the mean's length. Each worker gives
+    /// its own weights this share; nothing checks the matrix.
+    fn apart(own: f64) -> f64 {
+        let near = (1.0 - own) / 2.0;
+        let row = |i: usize| (0..4).map(|j| [own, near, 0.0, near][(j + 4 - i) % 4]).collect();
+        let topology = Some(Topology::Given(Mixing::unchecked((0..4).map(row).collect())));
+        let data = format!("synthetic:separable,rows=400,features={FEATURES}");
+        let job = Job {
+            problem: Problem::new(Loss::Logistic, 1e-2).unwrap(),
+            algorithm: &EcdPsgd::new(&Parameters { topology, ..Parameters::default() }),
+            workers: 4,
+            seed: 1,
+            stop: StopRules { rounds: Some(400), ..StopRules::default() },
+            scoring: Scoring::Every(100),
+            start: Start::Zero,
+            checkpoint_every: Some(Seconds(0.0)),
+            interrupt: None,
+            hand_over: None,
+        };
+        let mut apart = 0.0;
+        let mut observe = |event: Event| {
+            if let Event::Checkpoint(checkpoint) = event {
+                // The step size, the rounds and the average come first.
+                let own = &checkpoint.workers[0][0][2 + FEATURES..][..FEATURES];
+                let length =
+                    |weights: &mut dyn Iterator<Item = f64>| weights.map(|w| w * w).sum::<f64>().sqrt();
+                let mean = &checkpoint.model.weights;
+                apart = length(&mut own.iter().zip(mean).map(|(own, mean)| own - mean))
+                    / length(&mut mean.iter().copied());
+            }
+            Ok(())
+        };
+        let data = load(&data, &LoadOptions::default()).unwrap();
+        Simulated::new(Cluster::of(Machine::default())).run(&data, &job, &mut observe).unwrap();
+        apart
+    }
+
+    #[test]
+    fn an_even_ring_without_weights_of_its_own_explodes() {
+        let (with, without) = (apart(1.0 / 3.0), apart(0.0));
+        assert!(with < 0.3, "{with} of the mean apart");
+        // Nothing but the reach of the optimum holds them.
+        assert!(without > 1.0, "{without} of the mean apart");
+    }
+}
