@@ -114,7 +114,7 @@ fn obey(input: impl BufRead, orders: Sender<Order>) {
             Ok(Command::Stage { stage, ranks }) => {
                 present = Arc::default();
                 let ranks = if ranks.is_empty() { first_ranks(&stage) } else { ranks };
-                let order = Order { stage, ranks, hand_over: Arc::clone(&present) };
+                let order = Order { stage: *stage, ranks, hand_over: Arc::clone(&present) };
                 if let Some(orders) = &orders {
                     let _ = orders.send(order);
                 }

@@ -110,7 +110,7 @@ fn one_worker_gets_the_weights_of_the_simulation() {
 
 /// A stage that would never end, handed over after a few scores: its points.
 fn hand_over(ranks: &mut Conversation, stage: Stage, chosen: &[usize]) -> Vec<Point> {
-    ranks.tell(&Command::Stage { stage, ranks: chosen.to_vec() });
+    ranks.tell(&Command::Stage { stage: Box::new(stage), ranks: chosen.to_vec() });
     let mut points = Vec::new();
     loop {
         match ranks.hear().expect("the stage has not ended") {

@@ -59,7 +59,7 @@ impl Told {
 fn hand_over(ranks: &mut Conversation, algorithm: &str, workers: usize, duals_next: bool) -> Told {
     let stop = StopRules::default();
     let stage = Stage { algorithm: algorithm.to_owned(), parameters: Parameters::default(), workers, stop };
-    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
+    ranks.tell(&Command::Stage { stage: Box::new(stage), ranks: Vec::new() });
     let mut told = Told::default();
     while told.run.is_none() {
         match ranks.hear().expect("the stage has not ended") {
@@ -141,7 +141,7 @@ fn a_stage_takes_the_ranks_it_is_told() {
         let idle = (1..3).find(|rank| !chosen.contains(rank)).expect("one is left out");
         let before = computed(pids[idle]);
         ranks.tell(&Command::Stage {
-            stage: Stage { algorithm, parameters, workers: 2, stop },
+            stage: Box::new(Stage { algorithm, parameters, workers: 2, stop }),
             ranks: chosen,
         });
         loop {
@@ -165,7 +165,7 @@ fn ranks_that_make_no_sense_are_refused() {
         loaded(&mut ranks);
         let (algorithm, parameters, stop) = ("cocoa".to_owned(), Parameters::default(), StopRules::default());
         ranks.tell(&Command::Stage {
-            stage: Stage { algorithm, parameters, workers: 2, stop },
+            stage: Box::new(Stage { algorithm, parameters, workers: 2, stop }),
             ranks: chosen,
         });
         assert_eq!(ranks.end().code(), Some(2));
@@ -212,7 +212,7 @@ fn a_goal_ends_the_job() {
     let stop = StopRules { rounds: Some(4), ..StopRules::default() };
     let (algorithm, parameters) = ("cocoa".to_owned(), Parameters::default());
     let stage = Stage { algorithm, parameters, workers: 2, stop };
-    ranks.tell(&Command::Stage { stage, ranks: Vec::new() });
+    ranks.tell(&Command::Stage { stage: Box::new(stage), ranks: Vec::new() });
     loop {
         if let Some(Message::Finished { run, .. }) = ranks.hear() {
             assert_eq!(run.stop, Stop::Rounds);

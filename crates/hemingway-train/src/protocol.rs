@@ -190,7 +190,7 @@ pub enum Command {
     /// diverged is followed by another; any other end is the end of the job.
     Stage {
         /// What to do.
-        stage: Stage,
+        stage: Box<Stage>,
         /// The ranks that take part: workers in ascending order from 0, then servers; if empty, the first ones.
         #[serde(default)]
         ranks: Vec<usize>,

@@ -25,8 +25,7 @@ fn dadm_on_all_rows_is_cocoa_plus() {
         for bias in [false, true] {
             for workers in [2, 3, 7, 16] {
                 let run = |algorithm, parameters: Parameters| {
-                    let mut trial =
-                        Trial { parameters, ..trial(algorithm, loss, workers) };
+                    let mut trial = Trial { parameters, ..trial(algorithm, loss, workers) };
                     (trial.problem.bias, trial.stop.rounds) = (bias, Some(20));
                     trial.run(&simulated()).unwrap().run.model
                 };

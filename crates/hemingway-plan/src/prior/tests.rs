@@ -51,7 +51,7 @@ fn every_family_has_a_wide_line_for_every_loss() {
             Family::Dual => "dual",
             Family::Batch => "batch",
             Family::SecondOrder => "second-order",
-            Family::Stochastic => "stochastic",
+            Family::Stochastic | Family::Decentralised => "stochastic",
         };
         assert!(PER_DECADE.iter().any(|(known, _)| *known == name), "{name}");
         for loss in LOSSES {

@@ -138,9 +138,9 @@ fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 
     let bias = weights.get(features).copied().unwrap_or(0.0);
     let targets = worker.local.targets();
     let (mut loss, mut values) = (0.0, 0);
-    with_rows!(matrix, rows => for row in 0..sample {
+    with_rows!(matrix, rows => for (row, target) in targets.iter().enumerate().take(sample) {
         let prediction = rows.dot::<false>(range.start + row, &weights[..features]) + bias;
-        loss += problem.loss.value(prediction, f64::from(targets[row]));
+        loss += problem.loss.value(prediction, f64::from(*target));
         values += rows.length(range.start + row);
     });
     worker.local.meter(values as f64);

@@ -303,7 +303,7 @@ impl Ranks {
         self.listener.servers = self.speeds.others(&ranks, servers);
         if self.wait {
             let all = ranks.iter().chain(&self.listener.servers).copied().collect();
-            self.listener.tell(&Command::Stage { stage, ranks: all });
+            self.listener.tell(&Command::Stage { stage: Box::new(stage), ranks: all });
         }
         let mut asked = None;
         loop {
