@@ -45,7 +45,11 @@ impl PlanInputs<'_> {
                 reject(reason);
                 continue;
             }
-            let most = self.most_workers_of(entry.needs());
+            let most = self.most_workers_of(entry.needs(), cluster);
+            if entry.needs() == Needs::SharedMemory && most == 1 {
+                reject("its workers share memory, and a machine of this cluster has one core".to_owned());
+                continue;
+            }
             if workers.iter().all(|workers| *workers > most) {
                 reject(format!("no rank is left for its servers; --algorithm {} starts them", entry.name));
                 continue;
@@ -86,12 +90,17 @@ impl PlanInputs<'_> {
         self.room?.lacking(&choice, self.data, &self.profile.problem())
     }
 
-    /// How many workers leave a rank for each server. Those of the algorithm that was asked for come in addition.
-    fn most_workers_of(&self, needs: Needs) -> usize {
-        let missing = needs.servers().saturating_sub(self.choice.servers());
-        let started = self.workers.and_then(|workers| workers.iter().max());
-        match started {
-            Some(started) if self.choice.engine == MPI => started.saturating_sub(missing),
+    /// How many workers leave a place for each server, and have a common memory if they need it. Servers of the algorithm
+    /// that was asked for come in addition.
+    fn most_workers_of(&self, needs: Needs, cluster: &Cluster) -> usize {
+        let servers = needs.servers();
+        let places: usize = cluster.machines.iter().map(|kind| kind.count * kind.cores).sum();
+        match (self.choice.engine.as_str(), self.workers.and_then(|workers| workers.iter().max())) {
+            (MPI, Some(started)) => started.saturating_sub(servers.saturating_sub(self.choice.servers())),
+            (SIMULATED, _) if needs == Needs::SharedMemory && !self.is_named() => {
+                cluster.machines.first().map_or(1, |kind| kind.cores)
+            }
+            (SIMULATED, _) if places > 0 => places.saturating_sub(servers),
             _ => usize::MAX,
         }
     }
