@@ -86,8 +86,10 @@ impl Algorithm for Hogwild {
             let rest = recent.restore(&saved[2..])?;
             rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
+        // Nobody steps before all have the memory.
+        let begun = worker.steps();
         let memory = worker.share(&from.weights)?;
-        let (begun, weights) = (worker.steps(), from.weights.clone());
+        let weights = from.weights.clone();
         Ok(Box::new(InMemory {
             size,
             shares,

@@ -81,6 +81,8 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
+        // Nobody steps before all have the journal.
+        let begun = worker.steps();
         let sigma = 1.0 + (worker.size() - 1) as f64 * alikeness(worker)?;
         let (duals, weights) = local_dual::begin(worker, from, saved)?;
         let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
@@ -91,7 +93,7 @@ impl Algorithm for Passcode {
         let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
         let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
-        Ok(Box::new(AtOnce { sdca, told, weights, begun: worker.steps(), rounds: 0 }))
+        Ok(Box::new(AtOnce { sdca, told, weights, begun, rounds: 0 }))
     }
 }
 
@@ -160,6 +162,10 @@ impl Solver for AtOnce {
             self.sdca.release(worker, &mut self.told);
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
+        }
+        // Whoever is still at work would wait for this worker, who is not at it any more.
+        if self.told.is_awaited() {
+            self.sdca.catch_up(worker, &mut self.told);
         }
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);

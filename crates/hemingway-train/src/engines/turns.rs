@@ -59,6 +59,11 @@ impl Turns {
         }
     }
 
+    /// When a worker that waits wants its turn.
+    pub fn wanted(&self, rank: usize) -> Option<f64> {
+        self.lock().wanted[rank]
+    }
+
     /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough.
     pub fn made(&self, steps: u64, until: u64) {
         let mut state = self.lock();
