@@ -15,6 +15,7 @@
 use super::local_dual;
 use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
+use crate::engines::JOURNAL;
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
@@ -47,6 +48,7 @@ pub(super) static ENTRY: Entry = Entry {
         rows: 6.0,
         saved_weights: 1.0,
         saved_rows: 2.0,
+        changes: JOURNAL,
         leaves: Leaves::Duals,
         ..Vectors::NONE
     },

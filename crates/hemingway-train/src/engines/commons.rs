@@ -19,7 +19,7 @@ pub struct Commons {
 }
 
 /// Changes that a worker may be ahead of another: some milliseconds of work, as long as a thread may be without its core.
-const JOURNAL: usize = 1 << 16;
+pub const JOURNAL: usize = 1 << 16;
 
 /// Until when, in virtual time, servers are busy.
 #[derive(Debug, Clone, Copy, Default)]
