@@ -83,6 +83,19 @@ fn the_same_seed_repeats_a_simulation_with_its_seconds() {
 }
 
 #[test]
+fn rounds_that_nobody_looks_at_are_repeated_too() {
+    for algorithm in ["hogwild", "passcode", "async-sgd"] {
+        let mut trial = Trial { workers: 16, ..Trial::of(recipe().cook(), Loss::Logistic, algorithm) };
+        (trial.stop.rounds, trial.scoring, trial.problem.bias) = (Some(60), Scoring::default(), true);
+        let first = trial.run(&simulated()).unwrap();
+        for _ in 0..20 {
+            let again = trial.run(&simulated()).unwrap();
+            assert_eq!((numbers(&again), seconds(&again)), (numbers(&first), seconds(&first)), "{algorithm}");
+        }
+    }
+}
+
+#[test]
 fn another_seed_is_another_run_of_what_is_random() {
     for trial in trials(2) {
         let other = Trial { seed: trial.seed + 1, ..trial.clone() };
