@@ -129,7 +129,8 @@ impl Told {
     /// Whether another worker may soon have to wait until this one has read what it told.
     pub fn is_awaited(&self) -> bool {
         let mut others = (0..self.journal.workers()).filter(|other| *other != self.rank);
-        others.any(|other| self.journal.unread(other, self.rank) > self.journal.room() / 2)
+        let soon = self.journal.room() / 8 * 7;
+        others.any(|other| self.journal.unread(other, self.rank) > soon)
     }
 }
 
