@@ -101,7 +101,6 @@ impl Algorithm for AsyncSgd {
             size,
             shares,
             before,
-            begun: worker.steps(),
             rounds: 0,
             made: before,
             drawn: 0,
@@ -128,9 +127,8 @@ struct Asking {
     batch: usize,
     size: StepSize,
     shares: Vec<f64>,
-    /// Steps of all workers before this process, and steps that others made before on these servers.
+    /// Steps of all workers before this process.
     before: f64,
-    begun: u64,
     /// Rounds of this process.
     rounds: u64,
     /// Steps of all workers when they last came together.
@@ -158,7 +156,7 @@ struct Batch {
 impl Solver for Asking {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         self.rounds += 1;
-        let until = self.begun + self.rounds * worker.local.total_rows as u64;
+        let until = self.rounds * worker.local.total_rows as u64;
         loop {
             let batch = match self.next.take() {
                 Some(batch) => batch,
@@ -213,7 +211,7 @@ impl Solver for Asking {
 impl Asking {
     /// Steps of all workers so far.
     fn done(&self, worker: &Worker) -> f64 {
-        self.before + (worker.steps() - self.begun) as f64
+        self.before + worker.steps() as f64
     }
 
     /// The next rows, with an update to send along.

@@ -81,7 +81,11 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let sigma = 1.0 + (worker.size() - 1) as f64 * alikeness(worker)?;
+        let rho = alikeness(worker)?;
+        let sigma = 1.0 + (worker.size() - 1) as f64 * rho;
+        let factor: f64 = std::env::var("HW_SIGMA").ok().and_then(|x| x.parse().ok()).unwrap_or(1.0);
+        let sigma = (sigma * factor).max(1.0);
+        if std::env::var("HW_SHOW").is_ok() && worker.rank() == 0 { eprintln!("rho {rho} sigma {sigma}"); }
         let (duals, weights) = local_dual::begin(worker, from, saved)?;
         let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
         if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
@@ -91,7 +95,7 @@ impl Algorithm for Passcode {
         let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
         let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
-        Ok(Box::new(AtOnce { sdca, told, weights, begun: worker.steps(), rounds: 0 }))
+        Ok(Box::new(AtOnce { sdca, told, weights, rounds: 0 }))
     }
 }
 
@@ -107,16 +111,15 @@ fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
     let mut direction = vec![1.0; worker.local.features()];
     let mut ratio = 0.0;
     for _ in 0..STEPS {
-        let mut next = vec![0.0; direction.len() + 2];
-        let (image, sums) = next.split_at_mut(direction.len());
+        let mut next = vec![0.0; direction.len() + 1];
+        let (image, squares) = next.split_at_mut(direction.len());
         with_rows!(matrix, matrix => for row in rows() {
             matrix.add::<false>(row, matrix.dot::<false>(row, &direction), image);
-            sums[0] += matrix.squared_norm(row);
+            squares[0] += matrix.squared_norm(row);
         });
-        sums[1] = sample as f64;
         worker.local.meter(3.0 * stored as f64);
         worker.sum(&mut next)?;
-        let [squares, _] = [next.pop(), next.pop()].map(|sum| sum.unwrap_or(0.0));
+        let squares = next.pop().unwrap_or(0.0);
         let norm = dot(&direction, &direction).sqrt();
         let image_norm = dot(&next, &next).sqrt();
         ratio = image_norm / (norm * squares).max(f64::MIN_POSITIVE);
@@ -143,8 +146,6 @@ struct AtOnce {
     /// The weights at the last score, the same on every worker: those of the first one, whose sums were rounded in the
     /// order in which it heard of changes.
     weights: Vec<f64>,
-    /// Steps of all workers before the first round of this solver, and rounds since.
-    begun: u64,
     rounds: u64,
 }
 
@@ -155,7 +156,7 @@ impl Solver for AtOnce {
             return self.sdca.round(worker, worker.local.rows());
         }
         self.rounds += 1;
-        let until = self.begun + self.rounds * worker.local.total_rows as u64;
+        let until = self.rounds * worker.local.total_rows as u64;
         while let Some(steps) = worker.turn(until)? {
             self.sdca.release(worker, &mut self.told);
             let made = self.sdca.visit_together(worker, &mut self.told, steps);

@@ -22,6 +22,7 @@ pub use cluster::{
     Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
 };
 use commons::Commons;
+use journal::Alone;
 pub use journal::{Change, Journal};
 pub use measured::MeasuredSums;
 pub use meeting::Meeting;

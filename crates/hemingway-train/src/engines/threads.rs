@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hemingway_data::{Dataset, cores};
 
+use super::commons::JOURNAL;
 use super::{Commons, Meeting, check, run_workers};
 use crate::{
     Engine, Error, Event, Job, Journal, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work,
@@ -37,6 +38,9 @@ impl Engine for Threads {
             meeting: &meeting,
             commons: &commons,
             watch: Stopwatch::running(job.start.seconds()),
+            made: 0,
+            slowest: 0,
+            lead: lead(data.matrix.rows(), job.workers),
         })
     }
 }
@@ -48,6 +52,21 @@ struct Thread<'a> {
     meeting: &'a Meeting,
     commons: &'a Commons,
     watch: Stopwatch,
+    /// Steps of this worker, those of the slowest when it last looked, and how many it may be ahead of that one.
+    made: u64,
+    slowest: u64,
+    lead: u64,
+}
+
+impl Thread<'_> {
+    /// Counts from nothing, as everyone does when something is shared.
+    fn count_anew(&mut self) {
+        (self.made, self.slowest) = (0, 0);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.meeting.is_over() { Err(Error::WorkerLost) } else { Ok(()) }
+    }
 }
 
 impl Transport for Thread<'_> {
@@ -87,10 +106,12 @@ impl Transport for Thread<'_> {
     }
 
     fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        self.count_anew();
         self.commons.share(self.meeting, self.rank, values)
     }
 
     fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        self.count_anew();
         self.commons.journal(self.meeting, self.rank, self.size)
     }
 
@@ -99,14 +120,23 @@ impl Transport for Thread<'_> {
     }
 
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
-        if self.meeting.is_over() {
-            return Err(Error::WorkerLost);
+        self.check()?;
+        while self.commons.steps() < until {
+            if self.made < self.slowest + self.lead {
+                return Ok(Some(STEPS_BETWEEN_LOOKS));
+            }
+            self.slowest = self.commons.slowest();
+            if self.made >= self.slowest + self.lead {
+                std::thread::yield_now();
+                self.check()?;
+            }
         }
-        Ok((self.commons.steps() < until).then_some(STEPS_BETWEEN_LOOKS))
+        Ok(None)
     }
 
     fn made(&mut self, steps: u64) {
-        self.commons.made(steps);
+        self.made += steps;
+        self.commons.made(self.rank, steps);
     }
 
     fn steps(&self) -> u64 {
@@ -117,3 +147,12 @@ impl Transport for Thread<'_> {
 /// Steps after which a worker looks whether the round is over: often enough that a round is hardly longer than it should
 /// be, rarely enough that the common count is in nobody's way.
 const STEPS_BETWEEN_LOOKS: usize = 64;
+
+/// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
+/// another one would make many passes over its own rows at weights that nobody else moves. A quarter of a pass is more
+/// than threads on cores of their own are ever apart. While a worker waits it reads no journal, so the others must not fill
+/// theirs meanwhile.
+fn lead(rows: usize, workers: usize) -> u64 {
+    if let Ok(x) = std::env::var("HW_LEAD") { return x.parse().unwrap(); }
+    (rows / (4 * workers)).clamp(STEPS_BETWEEN_LOOKS, JOURNAL / 8) as u64
+}
