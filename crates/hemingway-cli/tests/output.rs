@@ -146,6 +146,8 @@ fn iterations_that_are_no_rounds_are_told() {
     let method = ["--algorithm", "hogwild", "--workers", "2", "--engine", "simulated", "--rounds", "2"];
     let outcome = sandbox.run(&[&["train", "data.libsvm"], &method[..]].concat());
     assert!(outcome.stdout.contains("  effort      20 iterations, 2"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(", found at the start\n"), "{}", outcome.stdout);
+    assert!(sandbox.json(&["show", "last", "--json"])["report"]["step_size"].as_f64().unwrap() > 0.0);
     let table = sandbox.run(&["show", "last"]).stdout;
     assert!(table.contains(" round  iterations  epochs "), "{table}");
 }
