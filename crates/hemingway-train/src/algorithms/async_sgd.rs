@@ -3,7 +3,7 @@
 //! weights that a gradient is taken at are as old as its computation and its way back and forth take.
 //!
 //! Only features of the rows travel, so the penalty is shared out among the rows that have a feature, as in Hogwild!.
-//! Steps shrink like 1/t over the rows of all workers.
+//! Steps shrink like 1/t over the batches of all workers, which is what a search for a step size expects.
 //!
 //! Dean et al., Large scale distributed deep networks (Downpour SGD), 2012; Li et al., Scaling distributed machine learning
 //! with the parameter server, 2014.
@@ -226,7 +226,7 @@ impl Asking {
     fn step(&mut self, worker: &mut Worker, batch: Batch) -> Request {
         let count = batch.rows.len() as f64;
         worker.local.gradient_of(&batch.rows, &self.weights, &mut self.change);
-        let size = self.size.at(self.done(worker));
+        let size = self.size.at(self.done(worker) / self.batch as f64);
         let change = |(at, times): (&u32, &f64)| {
             let at = *at as usize;
             // The bias has no penalty, and however rare a feature is, its penalty never turns it round.
