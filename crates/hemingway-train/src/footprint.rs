@@ -6,9 +6,9 @@
 
 use hemingway_data::{Dataset, MemoryLimit, size};
 
-use crate::algorithms::Entry;
+use crate::algorithms::{Entry, Quantiser};
 use crate::engines::STACK_BYTES;
-use crate::{Error, Loss, Parameters, Problem, entry};
+use crate::{Error, Loss, Needs, Parameters, Problem, Topology, entry};
 
 /// Vectors of 64-bit numbers that one worker holds at once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,6 +27,8 @@ pub struct Vectors {
     pub saved_rows: f64,
     /// More numbers for each row on the hinge; half of them are saved too.
     pub hinge_rows: f64,
+    /// Changes of its weights that it holds until the others have read them.
+    pub changes: usize,
     /// Whether it leaves duals behind, or whole gradients, so that scoring needs no dual point of its own.
     pub leaves: Leaves,
 }
@@ -61,6 +63,9 @@ const COPIES: f64 = 4.0;
 /// MPI has it.
 const SERVING: f64 = 3.0;
 
+/// A change of weights: a row, and how far they moved along it.
+const NUMBERS_OF_A_CHANGE: f64 = 2.0;
+
 const NONE: Vectors = Vectors::NONE;
 
 impl Vectors {
@@ -73,6 +78,7 @@ impl Vectors {
         saved_weights: 0.0,
         saved_rows: 0.0,
         hinge_rows: 0.0,
+        changes: 0,
         leaves: Leaves::Weights,
     };
 }
@@ -137,7 +143,8 @@ impl Footprint {
         let held = vectors.weights + pairs + exchange.weights + MODEL.weights;
         let held = here * dimension * (held + dimension * vectors.squares)
             + rows_here * (vectors.rows + hinge_rows + MODEL.rows)
-            + drawn(entry, given, workers) * here;
+            + here * (drawn(entry, given, workers) + messages(entry, given, extent.workers, dimension))
+            + here * NUMBERS_OF_A_CHANGE * vectors.changes as f64;
         let scored = here * dimension * scoring.weights + rows_here * scoring.rows;
         let saved = workers * dimension * (vectors.saved_weights + scoring.saved_weights + pairs)
             + rows * (vectors.saved_rows + hinge_rows / 2.0 + scoring.saved_rows + SAVED_BY_SCORING)
@@ -204,10 +211,19 @@ fn pairs(entry: &Entry, given: &Parameters, rounds: Option<u64>) -> f64 {
     if entry.vectors.pairs > 0 { kept + 1.0 } else { 0.0 }
 }
 
+/// Messages that neighbours have sent to a worker and it has not read yet, in numbers of 64 bits.
+fn messages(entry: &Entry, given: &Parameters, workers: usize, dimension: f64) -> f64 {
+    if entry.needs() != Needs::Neighbours {
+        return 0.0;
+    }
+    let neighbours = given.topology.as_ref().unwrap_or(&Topology::Ring).most_neighbours(workers);
+    neighbours as f64 * Quantiser::new(given.bits).bytes(dimension as usize) as f64 / 8.0
+}
+
 /// The rows that a worker of a stochastic method draws in a round, 32 bits each, in numbers of 64.
 fn drawn(entry: &Entry, given: &Parameters, workers: f64) -> f64 {
     let batch = given.batch.unwrap_or(0) as f64 / workers;
-    let draws = entry.vectors.leaves == Leaves::Weights;
+    let draws = entry.vectors.leaves != Leaves::Duals;
     if draws { batch.max(given.local_steps.unwrap_or(0) as f64) / 2.0 } else { 0.0 }
 }
 
@@ -237,6 +253,22 @@ mod tests {
         let [one, four] = [1, 4].map(|servers| Footprint::on_server(1000, servers));
         assert_eq!((one.bytes(), four.bytes()), (24_000, 6_000));
         assert!(four.fits(0, &limit(6_000)) && !one.fits(0, &limit(6_000)));
+    }
+
+    #[test]
+    fn rows_and_messages_of_a_round_count() {
+        let problem = Problem::new(Loss::Logistic, 1e-3).unwrap();
+        let extent = Extent { rows: 100, columns: 1000, workers: 64, rounds: None };
+        let bytes = |name, given| Footprint::here(name, &given, &problem, extent).vectors;
+        let given = || Parameters::default();
+        for name in ["local-sgd", "one-shot-sgd", "splash", "svrg"] {
+            let steps = Parameters { local_steps: Some(1_000_000_000), ..given() };
+            assert!(bytes(name, steps) > 64 * 4_000_000_000, "{name}");
+        }
+        let among = |topology| Parameters { topology: Some(topology), ..given() };
+        let more = bytes("d-psgd", among(Topology::Complete)) - bytes("d-psgd", among(Topology::Ring));
+        assert_eq!(more, 64 * (63 - 2) * 8 * 1000);
+        assert!(bytes("passcode", given()) > 64 << 20, "each worker writes down what it changes");
     }
 
     #[test]

@@ -328,9 +328,12 @@ impl<'a> Local<'a> {
 
     /// The features that some of the rows have, in ascending order, and how many of them have each; the bias is one.
     pub fn features_of(&self, some: &[u32]) -> (Vec<u32>, Vec<f64>) {
-        let mut found: Vec<u32> = with_rows!(self.matrix, rows => {
-            let of = |row: &u32| rows.entries(self.range.start + *row as usize).map(|(feature, _)| feature as u32);
-            some.iter().flat_map(of).collect()
+        let mut found: Vec<u32> = Vec::new();
+        with_rows!(self.matrix, rows => {
+            let some = || some.iter().map(|row| self.range.start + *row as usize);
+            // Vectors that grow are held twice while they do.
+            found.reserve_exact(some().map(|row| rows.length(row) + 1).sum());
+            found.extend(some().flat_map(|row| rows.entries(row).map(|(feature, _)| feature as u32)));
         });
         if self.problem.bias {
             found.extend(some.iter().map(|_| self.features() as u32));
@@ -338,6 +341,7 @@ impl<'a> Local<'a> {
         found.sort_unstable();
         let times = found.chunk_by(|a, b| a == b).map(|same| same.len() as f64).collect();
         found.dedup();
+        found.shrink_to_fit();
         (found, times)
     }
 

@@ -68,6 +68,13 @@ impl Topology {
         }
     }
 
+    /// How many neighbours a worker has at most.
+    pub(crate) fn most_neighbours(&self, workers: usize) -> usize {
+        // In the shapes with names all have as many.
+        let ranks = 0..self.workers().unwrap_or(1);
+        ranks.map(|rank| self.neighbours(rank, workers).1.len()).max().unwrap_or(0)
+    }
+
     /// The weight of a worker's own, and its neighbours.
     pub(crate) fn neighbours(&self, rank: usize, workers: usize) -> (f64, Neighbours) {
         let near: Vec<usize> = match self {

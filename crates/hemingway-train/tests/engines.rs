@@ -83,6 +83,19 @@ fn the_same_seed_repeats_a_simulation_with_its_seconds() {
 }
 
 #[test]
+fn rounds_that_nobody_looks_at_are_repeated_too() {
+    for algorithm in ["hogwild", "passcode", "async-sgd"] {
+        let mut trial = Trial { workers: 16, ..Trial::of(recipe().cook(), Loss::Logistic, algorithm) };
+        (trial.stop.rounds, trial.scoring, trial.problem.bias) = (Some(60), Scoring::default(), true);
+        let first = trial.run(&simulated()).unwrap();
+        for _ in 0..20 {
+            let again = trial.run(&simulated()).unwrap();
+            assert_eq!((numbers(&again), seconds(&again)), (numbers(&first), seconds(&first)), "{algorithm}");
+        }
+    }
+}
+
+#[test]
 fn another_seed_is_another_run_of_what_is_random() {
     for trial in trials(2) {
         let other = Trial { seed: trial.seed + 1, ..trial.clone() };
@@ -136,17 +149,37 @@ fn stragglers_cost_time_and_stay_repeatable() {
     }
 }
 
+/// So many machines of one core.
+fn machines(count: usize, speed: f64) -> MachineType {
+    MachineType { name: "machine".to_owned(), count, speed, cores: 1, memory: None, price: None }
+}
+
+/// Workers that change more in a round than the journal of changes holds.
+fn many_changes(workers: usize) -> Trial {
+    let data = Recipe { rows: 150_000, columns: 1, ..Recipe::default() }.cook();
+    let stop = StopRules { rounds: Some(2), ..StopRules::default() };
+    Trial { workers, stop, scoring: Scoring::Every(2), ..Trial::of(data, Loss::Logistic, "passcode") }
+}
+
+#[test]
+fn nobody_waits_for_ever_for_a_slow_machine() {
+    let machines = vec![machines(1, 1.0), machines(1, 1e-6)];
+    let uneven = Simulated::new(Cluster { machines, ..Cluster::of(Machine::default()) });
+    let trial = many_changes(2);
+    let (first, second) =
+        within_seconds(60, move || (trial.run(&uneven).unwrap(), trial.run(&uneven).unwrap()));
+    assert_eq!((numbers(&first), seconds(&first)), (numbers(&second), seconds(&second)));
+}
+
+#[test]
+fn nobody_waits_for_ever_for_a_thread_without_a_core() {
+    within_seconds(60, || (0..4).for_each(|_| drop(many_changes(8).run(&Threads).unwrap())));
+}
+
 #[test]
 fn faster_machines_take_less_time() {
     let with = |speed| {
-        let machines = vec![MachineType {
-            name: "machine".to_owned(),
-            count: 4,
-            speed,
-            cores: 1,
-            memory: None,
-            price: None,
-        }];
+        let machines = vec![machines(4, speed)];
         Simulated::new(Cluster { machines, ..Cluster::of(Machine::default()) })
     };
     for trial in in_step(4) {

@@ -58,6 +58,7 @@ pub use newton_cg::NewtonCg;
 pub use one_shot_sgd::OneShotSgd;
 pub use passcode::Passcode;
 use passes::Passes;
+pub(crate) use quantiser::Quantiser;
 pub use splash::Splash;
 pub use svrg::Svrg;
 

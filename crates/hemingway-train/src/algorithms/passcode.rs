@@ -7,7 +7,7 @@
 //! rows and step lengths ([`Journal`](crate::Journal)): the method is the same, a visit that changes nothing disturbs nobody.
 //!
 //! While a worker is at a visit, each of the others is at one too. Where rows are alike, all of them would make the same
-//! step at once, so a row is taken for 1 + (m − 1)ρ times as curved as it is, with ρ = L/R²: the largest eigenvalue of
+//! step at once, so a row is taken for about 1 + (m − 1)ρ times as curved as it is, with ρ = L/R²: the largest eigenvalue of
 //! XᵀX/n over the mean squared norm of a row is 1 if all rows point in one direction, and near 0 if they share nothing.
 //!
 //! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
@@ -15,6 +15,7 @@
 use super::local_dual;
 use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
+use crate::engines::JOURNAL;
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
@@ -47,6 +48,7 @@ pub(super) static ENTRY: Entry = Entry {
         rows: 6.0,
         saved_weights: 1.0,
         saved_rows: 2.0,
+        changes: JOURNAL,
         leaves: Leaves::Duals,
         ..Vectors::NONE
     },
@@ -81,11 +83,7 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let rho = alikeness(worker)?;
-        let sigma = 1.0 + (worker.size() - 1) as f64 * rho;
-        let factor: f64 = std::env::var("HW_SIGMA").ok().and_then(|x| x.parse().ok()).unwrap_or(1.0);
-        let sigma = (sigma * factor).max(1.0);
-        if std::env::var("HW_SHOW").is_ok() && worker.rank() == 0 { eprintln!("rho {rho} sigma {sigma}"); }
+        let sigma = (BOLDNESS * (1.0 + (worker.size() - 1) as f64 * alikeness(worker)?)).max(1.0);
         let (duals, weights) = local_dual::begin(worker, from, saved)?;
         let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
         if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
@@ -129,6 +127,9 @@ fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
     Ok(ratio.min(1.0))
 }
 
+/// What steps are kept to of those that would be too long if all workers always stepped at the same moment. At a half they
+/// can be twice as long as is best, where an exact step gains nothing.
+const BOLDNESS: f64 = 2.0 / 3.0;
 /// Rows of all workers that are looked at,
 const SAMPLE: usize = 1000;
 /// so often.
@@ -161,6 +162,10 @@ impl Solver for AtOnce {
             self.sdca.release(worker, &mut self.told);
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
+        }
+        // Whoever is still at work would wait for this worker, who is not at it any more.
+        if self.told.is_awaited() {
+            self.sdca.catch_up(worker, &mut self.told);
         }
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);

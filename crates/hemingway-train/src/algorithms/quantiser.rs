@@ -17,7 +17,7 @@ const DECODING_FLOPS: f64 = 4.0;
 
 /// How vectors travel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Quantiser {
+pub(crate) enum Quantiser {
     /// As they are, 64 bits a number.
     Exact,
     /// Rounded to so many bits, from 2 to 32.
@@ -25,7 +25,7 @@ pub(super) enum Quantiser {
 }
 
 impl Quantiser {
-    pub(super) fn new(bits: Option<usize>) -> Quantiser {
+    pub(crate) fn new(bits: Option<usize>) -> Quantiser {
         bits.map_or(Quantiser::Exact, |bits| Quantiser::Rounded(bits as u32))
     }
 
@@ -81,7 +81,7 @@ impl Quantiser {
     }
 
     /// How many bytes a vector of so many numbers takes.
-    pub(super) fn bytes(self, numbers: usize) -> usize {
+    pub(crate) fn bytes(self, numbers: usize) -> usize {
         match self {
             Quantiser::Exact => 8 * numbers,
             Quantiser::Rounded(bits) => {

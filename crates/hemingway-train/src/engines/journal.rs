@@ -88,6 +88,16 @@ impl Journal {
         Change { row: row as usize, along: f64::from_bits(along) }
     }
 
+    /// How many changes of a worker a reader has not yet [told](Journal::told) to have read.
+    pub fn unread(&self, worker: usize, reader: usize) -> u64 {
+        self.written(worker) - self.writers[worker].read[reader].0.load(Ordering::Acquire)
+    }
+
+    /// A writer may have to wait once a reader has not read so many changes.
+    pub fn room(&self) -> u64 {
+        self.writers.first().map_or(0, Writer::room)
+    }
+
     /// Tells that a reader has read so many changes of a worker.
     #[inline(always)]
     pub fn told(&self, worker: usize, reader: usize, read: u64) {
@@ -96,11 +106,15 @@ impl Journal {
 }
 
 impl Writer {
+    fn room(&self) -> u64 {
+        self.ring.len() as u64 / 2
+    }
+
     #[cold]
     fn wait_for_room(&self, worker: usize, before: u64, over: impl Fn() -> bool) {
-        let half = self.ring.len() as u64 / 2;
+        let room = self.room();
         for (reader, read) in self.read.iter().enumerate().filter(|(reader, _)| *reader != worker) {
-            while before > read.0.load(Ordering::Acquire) + half {
+            while before > read.0.load(Ordering::Acquire) + room {
                 if over() {
                     return;
                 }

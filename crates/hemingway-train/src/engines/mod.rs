@@ -22,6 +22,7 @@ pub use cluster::{
     Cluster, Collective, Jitter, Machine, MachineType, Network, Stragglers, calibrate, calibrate_among_others,
 };
 use commons::Commons;
+pub(crate) use commons::JOURNAL;
 use journal::Alone;
 pub use journal::{Change, Journal};
 pub use measured::MeasuredSums;

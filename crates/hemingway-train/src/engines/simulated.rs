@@ -193,7 +193,12 @@ impl Transport for Simulation<'_> {
     /// One step at a time, so that nobody reads what was written later.
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
         self.until = until;
-        Ok(self.commons.turns.wait(self.rank, self.clock, until)?.then_some(1))
+        while self.commons.turns.wait(self.rank, self.clock, until)? {
+            // Who waits for a turn cannot read, so a writer that waited for it here would wait for ever.
+            let Some(slow) = self.commons.awaited_reader(self.rank) else { return Ok(Some(1)) };
+            self.clock = self.commons.turns.wanted(slow).map_or(self.clock, f64::next_up);
+        }
+        Ok(None)
     }
 
     fn made(&mut self, steps: u64) {

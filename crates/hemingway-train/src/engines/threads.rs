@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hemingway_data::{Dataset, cores};
 
-use super::commons::JOURNAL;
 use super::{Commons, Meeting, check, run_workers};
 use crate::{
     Engine, Error, Event, Job, Journal, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work,
@@ -40,7 +39,6 @@ impl Engine for Threads {
             watch: Stopwatch::running(job.start.seconds()),
             made: 0,
             slowest: 0,
-            lead: lead(data.matrix.rows(), job.workers),
         })
     }
 }
@@ -52,10 +50,9 @@ struct Thread<'a> {
     meeting: &'a Meeting,
     commons: &'a Commons,
     watch: Stopwatch,
-    /// Steps of this worker, those of the slowest when it last looked, and how many it may be ahead of that one.
+    /// Steps of this worker, and those of the slowest when it last looked.
     made: u64,
     slowest: u64,
-    lead: u64,
 }
 
 impl Thread<'_> {
@@ -122,11 +119,11 @@ impl Transport for Thread<'_> {
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
         self.check()?;
         while self.commons.steps() < until {
-            if self.made < self.slowest + self.lead {
+            if self.made < self.slowest + LEAD {
                 return Ok(Some(STEPS_BETWEEN_LOOKS));
             }
             self.slowest = self.commons.slowest();
-            if self.made >= self.slowest + self.lead {
+            if self.made >= self.slowest + LEAD {
                 std::thread::yield_now();
                 self.check()?;
             }
@@ -149,10 +146,6 @@ impl Transport for Thread<'_> {
 const STEPS_BETWEEN_LOOKS: usize = 64;
 
 /// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
-/// another one would make many passes over its own rows at weights that nobody else moves. A quarter of a pass is more
-/// than threads on cores of their own are ever apart. While a worker waits it reads no journal, so the others must not fill
-/// theirs meanwhile.
-fn lead(rows: usize, workers: usize) -> u64 {
-    if let Ok(x) = std::env::var("HW_LEAD") { return x.parse().unwrap(); }
-    (rows / (4 * workers)).clamp(STEPS_BETWEEN_LOOKS, JOURNAL / 8) as u64
-}
+/// another one would make pass after pass over its own rows at weights that nobody else moves. Threads on cores of their own
+/// are hardly ever so far apart. It is also what keeps the journal of a worker from filling up while others wait.
+const LEAD: u64 = 256;

@@ -43,27 +43,40 @@ impl Turns {
         if state.next == Some(rank) {
             state.next = None;
         }
-        state.wanted[rank] = Some(time);
-        state.waiting += 1;
-        self.pass_on(&mut state);
+        if state.steps < until {
+            state.wanted[rank] = Some(time);
+            state.waiting += 1;
+            self.pass_on(&mut state);
+        }
         loop {
             if state.broken {
                 return Err(Error::WorkerLost);
             }
-            if state.steps >= until || state.next == Some(rank) {
+            if state.steps >= until {
+                return Ok(false);
+            }
+            if state.next == Some(rank) {
                 state.wanted[rank] = None;
                 state.waiting -= 1;
-                return Ok(state.steps < until);
+                return Ok(true);
             }
             state = self.wake[rank].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough.
+    /// When a worker that waits wants its turn.
+    pub fn wanted(&self, rank: usize) -> Option<f64> {
+        self.lock().wanted[rank]
+    }
+
+    /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough; nobody has a turn
+    /// again before all of them have asked for one.
     pub fn made(&self, steps: u64, until: u64) {
         let mut state = self.lock();
         state.steps += steps;
         if state.steps >= until {
+            state.wanted.fill(None);
+            state.waiting = 0;
             self.wake.iter().for_each(Condvar::notify_one);
         }
     }

@@ -125,6 +125,12 @@ impl Told {
         let read = vec![0; journal.workers()];
         Told { journal, rank, sigma, read, values: 0.0, moved }
     }
+
+    /// Whether another worker may soon have to wait until this one has read what it told.
+    pub fn is_awaited(&self) -> bool {
+        let mut others = (0..self.journal.workers()).filter(|other| *other != self.rank);
+        others.any(|other| self.journal.unread(other, self.rank) > self.journal.room() / 2)
+    }
 }
 
 /// Weights of this worker with the changes of all others.
