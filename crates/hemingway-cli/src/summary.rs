@@ -10,6 +10,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("data", Some(data(report))),
         ("labels", Some(words::labels(&report.dataset.labels))),
         ("method", Some(method(report))),
+        ("step size", step_size(report)),
         ("time", Some(time(report))),
         ("effort", words::effort(&report.effort, report.rounds)),
         ("wall time", Some(wall_time(report))),
@@ -78,6 +79,12 @@ fn data(report: &TrainReport) -> String {
 fn method(report: &TrainReport) -> String {
     let workers = words::counted(report.workers, "worker");
     format!("{} loss, {} with {workers} on the {} engine", report.loss, report.algorithm, report.engine)
+}
+
+fn step_size(report: &TrainReport) -> Option<String> {
+    let size = words::number(report.step_size?);
+    let origin = if report.parameters.step_size.is_some() { "as given" } else { "found at the start" };
+    Some(format!("{size}, {origin}"))
 }
 
 fn time(report: &TrainReport) -> String {

@@ -408,11 +408,7 @@ fn every_algorithm_is_considered_or_rejected_with_a_reason() {
         let explained = sandbox.json(&[&["explain", "data.libsvm", "--all", "--json"], more].concat());
         let considered = |name: &str| {
             let is = |candidate: &serde_json::Value| {
-                candidate["stages"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .any(|stage| stage["configuration"]["algorithm"] == name)
+                candidate["stages"].as_array().unwrap().iter().any(|stage| stage["algorithm"] == name)
             };
             is(&explained["plan"]) || explained["alternatives"].as_array().unwrap().iter().any(is)
         };

@@ -119,7 +119,8 @@ fn what_a_run_has_taken_is_told_and_goes_on_being_counted() {
     let method = ["--algorithm", "cocoa-plus", "--workers", "2", "--engine", "simulated"];
     let stop = ["--rounds", "3", "--score-every", "1"];
     let outcome = sandbox.run(&[&["train", "data.libsvm"], &method[..], &stop].concat());
-    let bytes = 3 * 4 * 8;
+    // In each round a number for each of four features, and seven sums over the duals.
+    let bytes = 3 * (4 + 7) * 8;
     assert!(
         outcome.stdout.contains(&format!("  effort      3 epochs, {bytes} bytes sent per worker\n")),
         "{}",
@@ -129,14 +130,14 @@ fn what_a_run_has_taken_is_told_and_goes_on_being_counted() {
     let effort = |value: &serde_json::Value| {
         ["iterations", "epochs", "bytes_per_worker"].map(|name| value[name].as_f64().unwrap())
     };
-    let expected = |rounds: f64| [rounds, rounds, rounds * 32.0];
+    let expected = |rounds: f64| [rounds, rounds, rounds * 88.0];
     assert_eq!(effort(&resumed), expected(5.0));
     let shown = sandbox.json(&["show", "last", "--json"]);
     let points: Vec<_> = shown["points"].as_array().unwrap().iter().map(effort).collect();
     assert_eq!(points, [1.0, 2.0, 3.0, 4.0, 5.0].map(expected));
     assert_eq!(effort(&sandbox.json(&["runs", "--json"])["runs"][0]), expected(5.0));
     let table = sandbox.run(&["show", "last"]).stdout;
-    assert!(table.contains(" round  epochs  sent ") && table.contains("160 bytes"), "{table}");
+    assert!(table.contains(" round  epochs  sent ") && table.contains("440 bytes"), "{table}");
     assert!(!table.contains("iterations"), "they are the rounds: {table}");
 }
 
@@ -145,7 +146,9 @@ fn iterations_that_are_no_rounds_are_told() {
     let sandbox = Sandbox::new();
     let method = ["--algorithm", "hogwild", "--workers", "2", "--engine", "simulated", "--rounds", "2"];
     let outcome = sandbox.run(&[&["train", "data.libsvm"], &method[..]].concat());
-    assert!(outcome.stdout.contains("  effort      20 iterations, 2"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("  effort      20 iterations, 9.2 epochs"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(", found at the start\n"), "{}", outcome.stdout);
+    assert!(sandbox.json(&["show", "last", "--json"])["report"]["step_size"].as_f64().unwrap() > 0.0);
     let table = sandbox.run(&["show", "last"]).stdout;
     assert!(table.contains(" round  iterations  epochs "), "{table}");
 }

@@ -17,7 +17,7 @@ fn every_figure_and_the_page_are_made_and_runs_are_made_once() {
     let out = sandbox.work.path().join("reproduce/hemingway");
     let names = ["1a", "1b", "1c", "3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b", "7a", "7b", "8a", "8b"];
     let page = std::fs::read_to_string(out.join("hemingway.md")).unwrap();
-    for name in names.into_iter().chain(["9a", "9b", "10a", "10b"]) {
+    for name in names.into_iter().chain(["9a", "9b", "10a", "10b", "1b-averaging", "1c-others"]) {
         let png = std::fs::read(out.join(format!("figures/figure-{name}.png"))).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 5000, "{name}: {} bytes", png.len());
         let svg = std::fs::read_to_string(out.join(format!("figures/figure-{name}.svg"))).unwrap();
@@ -27,8 +27,12 @@ fn every_figure_and_the_page_are_made_and_runs_are_made_once() {
         assert!(page.contains(&format!("(figures/figure-{name}.png)")), "{name}");
     }
     assert!(page.contains("embedded:mnist") && page.contains("10,000 rows"), "{page}");
+    let compared = std::fs::read_to_string(out.join("data/figure-1c.csv")).unwrap();
+    for name in ["cocoa", "cocoa-plus", "splash", "local-sgd", "local-sgd, 1/(λt)", "local-sgd, 1/10 pass"] {
+        assert!(compared.lines().any(|line| line.contains(name)), "{name}: {compared}");
+    }
     let report = made.json();
-    assert_eq!(report["figures"].as_array().unwrap().len(), 19);
+    assert_eq!(report["figures"].as_array().unwrap().len(), 21);
     assert!(report["errors"]["suboptimality"]["median_error"].as_f64().unwrap() < 1.0, "{report}");
 
     let runs = |sandbox: &Sandbox| sandbox.json(&["runs", "--json"])["runs"].as_array().unwrap().len();

@@ -66,6 +66,7 @@ pub use predict::predict;
 pub use problem::Problem;
 pub use profile::DataProfile;
 pub use quality::Quality;
+pub use score::TRY_OTHER;
 pub use stop::{Stop, StopRules};
 pub use stopwatch::Stopwatch;
 pub use topology::{Mixing, Topology};

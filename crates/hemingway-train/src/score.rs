@@ -39,6 +39,10 @@ pub struct Standing {
     choice: Choice,
 }
 
+/// Of methods that propose an average of recent weights, every so many scores are of the one that was worse when last tried:
+/// usually of the weights of the round alone.
+pub const TRY_OTHER: u64 = 4;
+
 /// Which weights to score, where the proposal is not the iterate itself: usually whichever was lower when last tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Choice {
@@ -48,12 +52,9 @@ struct Choice {
 }
 
 impl Choice {
-    /// Every so often the other one gets a chance.
-    const TRY_OTHER: u64 = 4;
-
     fn takes_proposal(&self) -> bool {
         let better = self.proposal <= self.iterate;
-        if self.scores % Choice::TRY_OTHER == Choice::TRY_OTHER - 1 { !better } else { better }
+        if self.scores % TRY_OTHER == TRY_OTHER - 1 { !better } else { better }
     }
 }
 

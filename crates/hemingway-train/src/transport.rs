@@ -45,7 +45,7 @@ pub trait Transport {
     }
 
     /// Waits until nobody is behind in time, where time is virtual, and says how many steps on the shared memory may follow
-    /// before the next turn. Nothing once all workers together have made `until` steps.
+    /// before the next turn. Nothing once all workers together have made `until` steps. Waits for a worker that is far behind.
     fn turn(&mut self, _until: u64) -> Result<Option<usize>, Error> {
         Err(Error::NothingShared)
     }
@@ -53,7 +53,7 @@ pub trait Transport {
     /// Tells that so many steps were made during one's turn.
     fn made(&mut self, _steps: u64) {}
 
-    /// Steps that all workers have made on what they share.
+    /// Steps that all workers have made on what they share, since it was shared.
     fn steps(&self) -> u64 {
         0
     }

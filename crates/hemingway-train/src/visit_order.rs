@@ -19,6 +19,8 @@ pub(crate) struct VisitOrder {
     /// Passes begun, and the pass in which all rows are visited again.
     pub passes: u64,
     pub wake_at: u64,
+    /// Rows of the passes begun since all were visited.
+    awake: usize,
     /// Rows pressed harder than this against the end of their range are settled,
     pub calm: f64,
     /// and so are rows this close to optimal.
@@ -53,7 +55,13 @@ pub(crate) struct Pace {
     dull: f64,
     /// Settled rows are visited again after this many passes, and a fraction of all passes so far.
     wake_after: u64,
+    /// In any case after this many visits for each row.
+    most_visits: f64,
 }
+
+/// Where others move the weights at the same moment, settled rows have to be looked at even if few rows are left to visit:
+/// many passes over those say nothing of them.
+const VISITS_AMONG_OTHERS: f64 = 2.0;
 
 impl Pace {
     /// Passes until settled rows are visited again.
@@ -67,10 +75,17 @@ impl Pace {
     /// With several workers the others move the weights too, and no row stays settled for long: all are visited.
     pub(crate) fn of(loss: Loss, workers: usize) -> Pace {
         match loss {
-            _ if workers > 1 => Pace { dull: 0.0, wake_after: 0 },
-            Loss::Hinge => Pace { dull: 0.0, wake_after: 10 },
-            Loss::SmoothedHinge | Loss::Logistic | Loss::Squared => Pace { dull: 0.1, wake_after: 4 },
+            _ if workers > 1 => Pace { dull: 0.0, wake_after: 0, most_visits: f64::INFINITY },
+            Loss::Hinge => Pace { dull: 0.0, wake_after: 10, most_visits: f64::INFINITY },
+            Loss::SmoothedHinge | Loss::Logistic | Loss::Squared => {
+                Pace { dull: 0.1, wake_after: 4, most_visits: f64::INFINITY }
+            }
         }
+    }
+
+    /// With several workers that see at once what the others do, rows settle as on one.
+    pub(crate) fn at_once(loss: Loss) -> Pace {
+        Pace { most_visits: VISITS_AMONG_OTHERS, ..Pace::of(loss, 1) }
     }
 }
 
@@ -83,6 +98,7 @@ impl VisitOrder {
             kept: 0,
             passes: 0,
             wake_at: pace.wake_after,
+            awake: 0,
             calm: f64::INFINITY,
             dull: 0.0,
             pace,
@@ -107,12 +123,16 @@ impl VisitOrder {
         (self.calm, self.dull) =
             if settling { (CALM * mean, self.pace.dull * mean) } else { (f64::INFINITY, 0.0) };
         (self.violation, self.visits) = (0.0, 0.0);
-        if self.passes >= self.wake_at || self.order.is_empty() {
+        let due =
+            self.passes >= self.wake_at || self.awake as f64 >= self.pace.most_visits * self.rows as f64;
+        if due || self.order.is_empty() {
+            self.awake = 0;
             self.settled = Settled::default();
             self.order.clear();
             self.order.extend(0..self.rows as u32);
             self.wake_at = self.passes + self.pace.wait(self.passes);
         }
+        self.awake += self.order.len();
         shuffle_buckets(&mut self.order, rng);
     }
 
@@ -134,6 +154,7 @@ impl VisitOrder {
             self.kept as f64,
             self.passes as f64,
             self.wake_at as f64,
+            self.awake as f64,
             self.calm,
             self.dull,
             self.violation,
@@ -154,6 +175,7 @@ impl VisitOrder {
                 kept,
                 passes,
                 wake_at,
+                awake,
                 calm,
                 dull,
                 violation,
@@ -175,6 +197,7 @@ impl VisitOrder {
                     kept: *kept as usize,
                     passes: *passes as u64,
                     wake_at: *wake_at as u64,
+                    awake: *awake as usize,
                     calm: *calm,
                     dull: *dull,
                     pace,

@@ -28,6 +28,9 @@ pub struct TrainReport {
     pub algorithm: String,
     /// Its hyperparameters.
     pub parameters: Parameters,
+    /// The first step size, given or found at the start; absent for algorithms without one, and in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_size: Option<f64>,
     /// Number of workers.
     pub workers: usize,
     /// Where it ran.

@@ -1,6 +1,6 @@
 //! The corpus that the prior is fitted to: rounds to certified errors of many configurations on many problems.
 //!
-//!     corpus SEED SECONDS JOBS [FILE…] > corpus.jsonl
+//!     corpus SEED SECONDS JOBS [--only ALGORITHM,…] [FILE…] > corpus.jsonl
 //!
 //! Draws datasets until the time is up: every other one is generated, every other one is the next of the files. On each it
 //! solves one problem per loss, with a penalty at random, on a simulated cluster without a network. A line is a run.
@@ -21,7 +21,8 @@ use clocks::Simulation;
 use hemingway_data::{Dataset, Labels, LoadOptions, load};
 use hemingway_plan::{Profile, prior};
 use hemingway_train::{
-    Cluster, DataProfile, Entry, Family, LOSSES, Loss, Machine, Parameters, Problem, Share, catalogue, entry,
+    Cluster, DataProfile, Entry, Family, LOSSES, Loss, Machine, Needs, Parameters, Problem, Share, catalogue,
+    entry,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -37,12 +38,16 @@ const LEVELS: std::ops::RangeInclusive<i32> = 4..=20;
 /// A run ends after this much real time; methods that rarely win get less,
 const LONGEST: Duration = Duration::from_millis(700);
 const LESS: Duration = Duration::from_millis(250);
+/// and those whose workers take turns in virtual time, which is slow to simulate, get more,
+const TURNS: Duration = Duration::from_millis(1500);
 /// or after this many rounds.
 const MOST_ROUNDS: u64 = 10_000;
 /// Factoring a larger Hessian takes longer than a run may.
 const MOST_NEWTON: usize = 700;
 /// Pilots are runs on so many rows, where there are at least two and a half times as many.
 const PILOT_ROWS: usize = 1000;
+/// More workers that take turns are too slow to simulate.
+const MOST_ASYNCHRONOUS: usize = 64;
 /// How many runs with other workers or other local work an algorithm gets that depends on them.
 const SEVERAL: usize = 3;
 
@@ -84,9 +89,18 @@ struct Trial<'a> {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let only = arguments.iter().position(|argument| argument == "--only").map(|at| {
+        let names = arguments.drain(at..(at + 2).min(arguments.len())).nth(1).unwrap_or_default();
+        names.split(',').map(str::to_owned).collect::<Vec<_>>()
+    });
+    let only = only.as_deref();
+    if let Some(name) = only.into_iter().flatten().find(|name| entry(name).is_none()) {
+        eprintln!("there is no algorithm {name}");
+        std::process::exit(2);
+    }
     let [seed, seconds, jobs, files @ ..] = arguments.as_slice() else {
-        eprintln!("usage: corpus SEED SECONDS JOBS [FILE…]");
+        eprintln!("usage: corpus SEED SECONDS JOBS [--only ALGORITHM,…] [FILE…]");
         std::process::exit(2);
     };
     let seed: u64 = seed.parse().expect("SEED is a number");
@@ -96,7 +110,7 @@ fn main() {
         for _ in 0..jobs.parse().expect("JOBS is a number") {
             scope.spawn(|| {
                 while Instant::now() < end {
-                    on_dataset(seed, next.fetch_add(1, Ordering::Relaxed), files, end);
+                    on_dataset(seed, next.fetch_add(1, Ordering::Relaxed), files, only, end);
                 }
             });
         }
@@ -104,7 +118,7 @@ fn main() {
 }
 
 /// One problem per loss on a dataset.
-fn on_dataset(seed: u64, at: u64, files: &[String], end: Instant) {
+fn on_dataset(seed: u64, at: u64, files: &[String], only: Option<&[String]>, end: Instant) {
     let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(at));
     let real = at % 2 == 1 && !files.is_empty();
     let (name, data, scores) = if real {
@@ -128,9 +142,14 @@ fn on_dataset(seed: u64, at: u64, files: &[String], end: Instant) {
         let data = regression.as_ref().unwrap_or(&data);
         let trial = Trial { data, profile: &profile, name: &name, real, problem };
         if Instant::now() < end {
-            trial.all(&mut rng);
+            trial.all(only, &mut rng);
         }
     }
+}
+
+/// Whether workers wait for one another, so that a round is the same on every cluster.
+fn waits(entry: &Entry) -> bool {
+    matches!(entry.needs(), Needs::Collectives | Needs::Neighbours)
 }
 
 /// A file is named `source.variant.libsvm`.
@@ -139,26 +158,31 @@ fn source(file: &str) -> String {
 }
 
 impl Trial<'_> {
-    fn all(&self, rng: &mut Rng) {
+    fn all(&self, only: Option<&[String]>, rng: &mut Rng) {
         let rows = self.data.matrix.rows();
-        for entry in catalogue() {
-            if entry.name == "newton" && self.data.matrix.columns() > MOST_NEWTON {
+        let wanted = |name: &str| only.is_none_or(|only| only.iter().any(|only| only == name));
+        for entry in catalogue().iter().filter(|entry| wanted(entry.name)) {
+            let too_large = entry.name == "newton" && self.data.matrix.columns() > MOST_NEWTON;
+            if too_large || (entry.unsuited)(self.data.matrix.columns(), self.problem.loss).is_some() {
                 continue;
             }
             if !entry.depends_on_workers || entry.alone.is_none() {
                 self.run(entry, 1, 1.0);
             }
             if entry.depends_on_workers {
-                let possible: Vec<usize> = WORKERS.into_iter().filter(|m| 4 * m <= rows).collect();
+                let most = if waits(entry) { usize::MAX } else { MOST_ASYNCHRONOUS };
+                let possible: Vec<usize> =
+                    WORKERS.into_iter().filter(|m| 4 * m <= rows && *m <= most).collect();
                 for &workers in possible.sample(rng, SEVERAL) {
                     self.run(entry, workers, 1.0);
                 }
-                if let Some(&workers) = possible.choose(rng) {
+                let local_work = entry.parameters.contains(&"local_steps");
+                if let Some(&workers) = possible.choose(rng).filter(|_| local_work) {
                     self.run(entry, workers, *PASSES.choose(rng).expect("some"));
                 }
             }
         }
-        if 2 * rows > 5 * PILOT_ROWS {
+        if 2 * rows > 5 * PILOT_ROWS && only.is_none() {
             self.pilots(rng);
         }
     }
@@ -196,8 +220,12 @@ impl Trial<'_> {
         let record = Rc::new(RefCell::new(Vec::<(u64, f64, f64)>::new()));
         let (observer, begun) = (Rc::clone(&record), Instant::now());
         let last = 10_f64.powi(-LEVELS.end() / 4);
-        let rarely = entry.family == Family::Stochastic || entry.name == "gradient-descent";
-        let longest = if rarely { LESS } else { LONGEST };
+        let longest = match entry.family {
+            _ if !waits(entry) => TURNS,
+            Family::Stochastic | Family::Decentralised => LESS,
+            Family::Batch if entry.name == "gradient-descent" => LESS,
+            Family::Dual | Family::Batch | Family::SecondOrder => LONGEST,
+        };
         let run = simulation.run(Box::new(move |point, seconds| {
             let error = if point.dual > 0.0 { point.certified_error } else { f64::INFINITY };
             observer.borrow_mut().push((point.round, seconds[0], error));

@@ -5,6 +5,8 @@
 //!
 //! Workers are coroutines of one thread rather than threads, because 256 threads that meet in every round spend most of
 //! their time on waking each other. Each runs until its next collective; when all have, the collective is complete.
+//!
+//! What asynchronous methods compute does depend on the clock. They run on the simulated engine itself, on one cluster.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -16,8 +18,8 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use hemingway_data::{Dataset, shard};
 use hemingway_train::{
-    Algorithm, Cluster, Error, Event, Job, Local, Point, Problem, Run, Scoring, Seconds, Start, StopRules,
-    Transport, Work, Worker, drive,
+    Algorithm, Cluster, Engine, Error, Event, Job, Local, Needs, Point, Problem, Run, Scoring, Seconds,
+    Simulated, Start, StopRules, Transport, Work, Worker, drive,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -44,6 +46,42 @@ const SCORING: f64 = 0.5;
 
 impl Simulation {
     pub fn run(self, observe: Observe) -> Result<Run, Error> {
+        match self.algorithm.needs() {
+            Needs::Collectives | Needs::Neighbours => self.run_on_all(observe),
+            Needs::SharedMemory | Needs::Servers(_) => self.run_on_one(observe),
+        }
+    }
+
+    fn run_on_one(self, mut observe: Observe) -> Result<Run, Error> {
+        let [cluster] = self.clusters.as_slice() else {
+            panic!("what an asynchronous method computes depends on the cluster");
+        };
+        let interrupt = AtomicBool::new(false);
+        Simulated::new(cluster.clone()).run(&self.data, &self.job(&interrupt), &mut |event| {
+            if let Event::Point(point) = event {
+                let goes_on = observe(point, &[point.seconds.0]);
+                interrupt.store(!goes_on, Ordering::Relaxed);
+            }
+            Ok(())
+        })
+    }
+
+    fn job<'a>(&'a self, interrupt: &'a AtomicBool) -> Job<'a> {
+        Job {
+            problem: self.problem,
+            algorithm: self.algorithm.as_ref(),
+            workers: self.workers,
+            seed: self.seed,
+            stop: StopRules { rounds: Some(MOST_ROUNDS), ..StopRules::default() },
+            scoring: Scoring::Share(SCORING),
+            start: Start::Zero,
+            checkpoint_every: None,
+            interrupt: Some(interrupt),
+            hand_over: None,
+        }
+    }
+
+    fn run_on_all(self, observe: Observe) -> Result<Run, Error> {
         let workers = self.workers;
         let room = Rc::new(Room::new(self, observe));
         let mut coroutines: Vec<_> = (0..workers)
@@ -82,8 +120,15 @@ struct Room {
     broken: Cell<bool>,
 }
 
-/// Messages with their senders.
-type Mailbox = VecDeque<(usize, Vec<u8>)>;
+/// Messages that were not yet received.
+type Mailbox = VecDeque<Message>;
+
+struct Message {
+    from: usize,
+    /// When it left on each cluster.
+    sent: Vec<f64>,
+    bytes: Vec<u8>,
+}
 
 /// A collective under way.
 #[derive(Default)]
@@ -109,19 +154,8 @@ impl Room {
 
     /// One worker, from its first round to its last.
     fn work(&self, rank: usize, yielder: &Yielder<(), ()>) -> Result<Option<Run>, Error> {
-        let Simulation { data, problem, algorithm, workers, seed, .. } = &self.simulation;
-        let job = Job {
-            problem: *problem,
-            algorithm: algorithm.as_ref(),
-            workers: *workers,
-            seed: *seed,
-            stop: StopRules { rounds: Some(MOST_ROUNDS), ..StopRules::default() },
-            scoring: Scoring::Share(SCORING),
-            start: Start::Zero,
-            checkpoint_every: None,
-            interrupt: Some(&self.interrupt),
-            hand_over: None,
-        };
+        let Simulation { data, problem, workers, seed, .. } = &self.simulation;
+        let job = self.simulation.job(&self.interrupt);
         let mut clocks = Clocks::new(rank, self, yielder);
         let local = Local::new(data, shard(data.matrix.rows(), *workers, rank), *problem);
         let mut worker = Worker::new(local, *seed, &mut clocks);
@@ -141,6 +175,9 @@ struct Clocks<'a> {
     room: &'a Room,
     yielder: &'a Yielder<(), ()>,
     clocks: Vec<f64>,
+    /// Until when, on each cluster, this worker's link is busy with what it receives, and with what it sends.
+    link_in: Vec<f64>,
+    link_out: Vec<f64>,
     turn: usize,
     running: bool,
     luck: Xoshiro256PlusPlus,
@@ -149,11 +186,14 @@ struct Clocks<'a> {
 impl<'a> Clocks<'a> {
     fn new(rank: usize, room: &'a Room, yielder: &'a Yielder<(), ()>) -> Clocks<'a> {
         let seed = room.simulation.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let zeros = vec![0.0; room.simulation.clusters.len()];
         Clocks {
             rank,
             room,
             yielder,
-            clocks: vec![0.0; room.simulation.clusters.len()],
+            clocks: zeros.clone(),
+            link_in: zeros.clone(),
+            link_out: zeros,
             turn: 0,
             running: true,
             luck: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -264,17 +304,40 @@ impl Transport for Clocks<'_> {
         )
     }
 
+    /// Messages to several workers leave one after the other.
     fn send(&mut self, to: usize, message: &[u8]) -> Result<(), Error> {
-        assert!(!self.running, "messages between neighbours are not charged here");
-        self.room.mail[to].borrow_mut().push_back((self.rank, message.to_vec()));
+        let clusters = &self.room.simulation.clusters;
+        if self.running {
+            for ((busy, clock), cluster) in self.link_out.iter_mut().zip(&self.clocks).zip(clusters) {
+                *busy = busy.max(*clock) + cluster.network.transfer_seconds(message.len());
+            }
+        }
+        let message = Message { from: self.rank, sent: self.link_out.clone(), bytes: message.to_vec() };
+        self.room.mail[to].borrow_mut().push_back(message);
         Ok(())
     }
 
     fn receive(&mut self, from: usize) -> Result<Vec<u8>, Error> {
+        let message = self.next_from(from)?;
+        if self.running {
+            let clusters = &self.room.simulation.clusters;
+            let links = self.link_in.iter_mut().zip(&mut self.clocks);
+            for (((busy, clock), sent), cluster) in links.zip(&message.sent).zip(clusters) {
+                let transfer = cluster.network.transfer_seconds(message.bytes.len());
+                *busy = (sent + cluster.network.latency).max(*busy + transfer);
+                *clock = clock.max(*busy);
+            }
+        }
+        Ok(message.bytes)
+    }
+}
+
+impl Clocks<'_> {
+    fn next_from(&mut self, from: usize) -> Result<Message, Error> {
         loop {
             let mut mail = self.room.mail[self.rank].borrow_mut();
-            if let Some(at) = mail.iter().position(|(sender, _)| *sender == from) {
-                return Ok(mail.remove(at).expect("found just now").1);
+            if let Some(at) = mail.iter().position(|message| message.from == from) {
+                return Ok(mail.remove(at).expect("found just now"));
             }
             drop(mail);
             if self.room.broken.get() {

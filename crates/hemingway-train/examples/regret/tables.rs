@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, LoadOptions, load};
-use hemingway_train::{Cluster, Loss, Parameters, Point, StopRules, algorithm};
+use hemingway_train::{Cluster, Entry, Loss, Parameters, Point, StopRules, algorithm, entry};
 
 use crate::cells::{Cells, Configuration, GOALS, Line, Problem, append, read_lines};
 use crate::clocks::Simulation;
@@ -28,13 +28,25 @@ const BUDGET: f64 = 300.0;
 const LITTLE_PATIENCE: f64 = 2.0;
 /// Passes over a worker's rows in a round, beside one.
 const PASSES: f64 = 4.0;
-/// The algorithms whose local work can be chosen, where there is more than one worker.
-const LOCAL: [&str; 3] = ["cocoa-plus", "cocoa", "local-sgd"];
-/// The best ones first. On one worker cocoa-plus is cocoa.
-const ALGORITHMS: [&str; 7] =
-    ["newton", "l-bfgs", "cocoa-plus", "cocoa", "local-sgd", "minibatch-sgd", "gradient-descent"];
-/// Newton refuses more.
-const MOST_NEWTON_FEATURES: usize = 2000;
+/// The algorithms that run on machines without a common memory, the best ones first. Two are left out: one-shot-sgd, which
+/// has a floor, and ecd-psgd, which is dcd-psgd with more noise.
+const ALGORITHMS: [&str; 15] = [
+    "newton",
+    "l-bfgs",
+    "newton-cg",
+    "cocoa-plus",
+    "cocoa",
+    "acc-dadm",
+    "dadm",
+    "svrg",
+    "splash",
+    "local-sgd",
+    "minibatch-sgd",
+    "gradient-descent",
+    "dcd-psgd",
+    "d-psgd",
+    "async-sgd",
+];
 const SEED: u64 = 0;
 
 /// Trains what is not yet in the tables.
@@ -117,15 +129,17 @@ impl Table<'_> {
     fn configurations(&self) -> Vec<Configuration> {
         let workers = worker_counts(&self.clusters);
         let middle = workers[workers.len() / 2];
-        let once = ALGORITHMS.iter().flat_map(|name| workers.iter().map(|workers| (*name, *workers, None)));
-        let local =
-            LOCAL.iter().flat_map(|name| workers.iter().map(|workers| (*name, *workers, Some(PASSES))));
+        let most = self.clusters.values().map(machines).max().unwrap_or(1);
+        let names = || ALGORITHMS.iter().filter(|name| self.suits(name));
+        let once = names().flat_map(|name| workers.iter().map(|workers| (*name, *workers, None)));
+        let local = names()
+            .filter(|name| known(name).parameters.contains(&"local_steps"))
+            .flat_map(|name| workers.iter().map(|workers| (*name, *workers, Some(PASSES))));
         let mut all: Vec<_> = once
             .chain(local)
-            .filter(|(name, workers, passes)| match *name {
-                "newton" => self.data.matrix.columns() <= MOST_NEWTON_FEATURES,
-                "cocoa-plus" => *workers > 1,
-                _ => passes.is_none() || *workers > 1,
+            .filter(|(name, workers, passes)| match workers {
+                1 => passes.is_none() && known(name).alone.is_none(),
+                _ => workers + known(name).needs().servers() <= most,
             })
             .collect();
         let first = [
@@ -142,6 +156,14 @@ impl Table<'_> {
                 local_steps: passes.map(|passes| self.steps(passes, workers)),
             })
             .collect()
+    }
+
+    /// An asynchronous method has to be run once for each cluster, so it is only run where there is one.
+    fn suits(&self, name: &str) -> bool {
+        let entry = known(name);
+        let dimension = self.data.matrix.columns();
+        (entry.unsuited)(dimension, self.problem.loss).is_none()
+            && (entry.needs().servers() == 0 || self.clusters.len() == 1)
     }
 
     fn steps(&self, passes: f64, workers: usize) -> usize {
@@ -208,6 +230,10 @@ impl Table<'_> {
         let times = self.lines.iter().filter_map(|line| *line.reached.get(cluster)?.last()?);
         times.fold(f64::INFINITY, f64::min)
     }
+}
+
+fn known(name: &str) -> &'static Entry {
+    entry(name).expect("in the catalogue")
 }
 
 /// 1, 2, 4, … and all machines of each cluster.

@@ -3,7 +3,7 @@
 //! weights that a gradient is taken at are as old as its computation and its way back and forth take.
 //!
 //! Only features of the rows travel, so the penalty is shared out among the rows that have a feature, as in Hogwild!.
-//! Steps shrink like 1/t over the rows of all workers.
+//! Steps shrink like 1/t over the batches of all workers, which is what a search for a step size expects.
 //!
 //! Dean et al., Large scale distributed deep networks (Downpour SGD), 2012; Li et al., Scaling distributed machine learning
 //! with the parameter server, 2014.
@@ -101,7 +101,6 @@ impl Algorithm for AsyncSgd {
             size,
             shares,
             before,
-            begun: worker.steps(),
             rounds: 0,
             made: before,
             drawn: 0,
@@ -128,9 +127,8 @@ struct Asking {
     batch: usize,
     size: StepSize,
     shares: Vec<f64>,
-    /// Steps of all workers before this process, and steps that others made before on these servers.
+    /// Steps of all workers before this process.
     before: f64,
-    begun: u64,
     /// Rounds of this process.
     rounds: u64,
     /// Steps of all workers when they last came together.
@@ -158,7 +156,7 @@ struct Batch {
 impl Solver for Asking {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         self.rounds += 1;
-        let until = self.begun + self.rounds * worker.local.total_rows as u64;
+        let until = self.rounds * worker.local.total_rows as u64;
         loop {
             let batch = match self.next.take() {
                 Some(batch) => batch,
@@ -213,7 +211,7 @@ impl Solver for Asking {
 impl Asking {
     /// Steps of all workers so far.
     fn done(&self, worker: &Worker) -> f64 {
-        self.before + (worker.steps() - self.begun) as f64
+        self.before + worker.steps() as f64
     }
 
     /// The next rows, with an update to send along.
@@ -228,7 +226,7 @@ impl Asking {
     fn step(&mut self, worker: &mut Worker, batch: Batch) -> Request {
         let count = batch.rows.len() as f64;
         worker.local.gradient_of(&batch.rows, &self.weights, &mut self.change);
-        let size = self.size.at(self.done(worker));
+        let size = self.size.at(self.done(worker) / self.batch as f64);
         let change = |(at, times): (&u32, &f64)| {
             let at = *at as usize;
             // The bias has no penalty, and however rare a feature is, its penalty never turns it round.

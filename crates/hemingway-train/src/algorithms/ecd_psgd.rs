@@ -4,8 +4,8 @@
 //!   x_i' = Σ_j W_ij ŷ_j - η∇F_i(x_i),   z_i = (1 - t/2) x_i + (t/2) x_i',   ŷ_i' = (1 - 2/t) ŷ_i + (2/t) C(z_i)
 //!
 //! Rounding errors of earlier rounds fade from the estimates like 1/t. But z grows with t times the step, and what rounding
-//! costs grows with it: about 8 bits are needed where dcd-psgd gets by with 2, and with fewer the error stays at a floor
-//! or grows. Without a number of bits this is d-psgd.
+//! costs grows with it, round after round: the fewer the bits, the sooner the error grows again. With 8 it is good for a
+//! rough model, where dcd-psgd gets by with 2 (`docs/algorithms.md`). Without a number of bits this is d-psgd.
 //!
 //! Tang, Gan, Zhang, Zhang, Liu, Communication compression for decentralized training, 2018.
 
@@ -28,8 +28,9 @@ pub(super) static ENTRY: Entry = Entry {
         idea: "Decentralised SGD in which workers tell their neighbours an extrapolation of their \
             steps, rounded to a few bits without bias; estimates of the neighbours' weights follow \
             it.",
-        suits: "Slow links and at least 8 bits: with fewer its error stays at a floor or grows, \
-            where dcd-psgd gets by with 2. Without --bits it is d-psgd.",
+        suits: "Slow links, at least 8 bits and a rough model: what rounding costs grows with the \
+            rounds, and the error with it, the sooner the fewer bits. dcd-psgd gets by with 2. \
+            Without --bits it is d-psgd.",
         round: "A batch of rows, then one compressed message to each neighbour.",
         counts: "rounds",
         defaults: &["256 rows over all workers, at least one each", "searched for", "exact numbers", "ring"],

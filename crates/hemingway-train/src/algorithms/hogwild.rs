@@ -86,21 +86,17 @@ impl Algorithm for Hogwild {
             let rest = recent.restore(&saved[2..])?;
             rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
-        // Nobody steps before all have the memory.
-        let begun = worker.steps();
         let memory = worker.share(&from.weights)?;
-        let weights = from.weights.clone();
         Ok(Box::new(InMemory {
             size,
             shares,
             memory,
             held: None,
             before,
-            begun,
             rounds: 0,
             made: before,
             recent,
-            weights,
+            weights: from.weights.clone(),
         }))
     }
 }
@@ -126,9 +122,8 @@ struct InMemory {
     shares: Vec<f64>,
     memory: Arc<SharedMemory>,
     held: Option<Step>,
-    /// Steps of all workers before this process, and steps that others made before on this memory.
+    /// Steps of all workers before this process.
     before: f64,
-    begun: u64,
     /// Rounds of this process.
     rounds: u64,
     /// Steps of all workers when they last came together.
@@ -151,7 +146,7 @@ impl Solver for InMemory {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
         let mut rng = worker.rng(self.recent.rounds);
         self.rounds += 1;
-        let until = self.begun + self.rounds * worker.local.total_rows as u64;
+        let until = self.rounds * worker.local.total_rows as u64;
         while let Some(steps) = worker.turn(until)? {
             let rows = draw(&mut rng, worker.local.rows(), steps);
             let made = self.steps(worker, &rows);
@@ -199,7 +194,7 @@ impl Solver for InMemory {
 impl InMemory {
     /// Steps of all workers so far.
     fn done(&self, worker: &Worker) -> f64 {
-        self.before + (worker.steps() - self.begun) as f64
+        self.before + worker.steps() as f64
     }
 
     /// Makes the step that was held back, then one for each row but the last, which is held back in turn. Returns how

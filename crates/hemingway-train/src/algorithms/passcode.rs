@@ -7,7 +7,7 @@
 //! rows and step lengths ([`Journal`](crate::Journal)): the method is the same, a visit that changes nothing disturbs nobody.
 //!
 //! While a worker is at a visit, each of the others is at one too. Where rows are alike, all of them would make the same
-//! step at once, so a row is taken for 1 + (m − 1)ρ times as curved as it is, with ρ = L/R²: the largest eigenvalue of
+//! step at once, so a row is taken for about 1 + (m − 1)ρ times as curved as it is, with ρ = L/R²: the largest eigenvalue of
 //! XᵀX/n over the mean squared norm of a row is 1 if all rows point in one direction, and near 0 if they share nothing.
 //!
 //! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
@@ -83,9 +83,7 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        // Nobody steps before all have the journal.
-        let begun = worker.steps();
-        let sigma = 1.0 + (worker.size() - 1) as f64 * alikeness(worker)?;
+        let sigma = (BOLDNESS * (1.0 + (worker.size() - 1) as f64 * alikeness(worker)?)).max(1.0);
         let (duals, weights) = local_dual::begin(worker, from, saved)?;
         let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
         if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
@@ -95,7 +93,7 @@ impl Algorithm for Passcode {
         let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
         let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
-        Ok(Box::new(AtOnce { sdca, told, weights, begun, rounds: 0 }))
+        Ok(Box::new(AtOnce { sdca, told, weights, rounds: 0 }))
     }
 }
 
@@ -111,16 +109,15 @@ fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
     let mut direction = vec![1.0; worker.local.features()];
     let mut ratio = 0.0;
     for _ in 0..STEPS {
-        let mut next = vec![0.0; direction.len() + 2];
-        let (image, sums) = next.split_at_mut(direction.len());
+        let mut next = vec![0.0; direction.len() + 1];
+        let (image, squares) = next.split_at_mut(direction.len());
         with_rows!(matrix, matrix => for row in rows() {
             matrix.add::<false>(row, matrix.dot::<false>(row, &direction), image);
-            sums[0] += matrix.squared_norm(row);
+            squares[0] += matrix.squared_norm(row);
         });
-        sums[1] = sample as f64;
         worker.local.meter(3.0 * stored as f64);
         worker.sum(&mut next)?;
-        let [squares, _] = [next.pop(), next.pop()].map(|sum| sum.unwrap_or(0.0));
+        let squares = next.pop().unwrap_or(0.0);
         let norm = dot(&direction, &direction).sqrt();
         let image_norm = dot(&next, &next).sqrt();
         ratio = image_norm / (norm * squares).max(f64::MIN_POSITIVE);
@@ -130,6 +127,9 @@ fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
     Ok(ratio.min(1.0))
 }
 
+/// What steps are kept to of those that would be too long if all workers always stepped at the same moment. At a half they
+/// can be twice as long as is best, where an exact step gains nothing.
+const BOLDNESS: f64 = 2.0 / 3.0;
 /// Rows of all workers that are looked at,
 const SAMPLE: usize = 1000;
 /// so often.
@@ -147,8 +147,6 @@ struct AtOnce {
     /// The weights at the last score, the same on every worker: those of the first one, whose sums were rounded in the
     /// order in which it heard of changes.
     weights: Vec<f64>,
-    /// Steps of all workers before the first round of this solver, and rounds since.
-    begun: u64,
     rounds: u64,
 }
 
@@ -159,7 +157,7 @@ impl Solver for AtOnce {
             return self.sdca.round(worker, worker.local.rows());
         }
         self.rounds += 1;
-        let until = self.begun + self.rounds * worker.local.total_rows as u64;
+        let until = self.rounds * worker.local.total_rows as u64;
         while let Some(steps) = worker.turn(until)? {
             self.sdca.release(worker, &mut self.told);
             let made = self.sdca.visit_together(worker, &mut self.told, steps);

@@ -89,15 +89,20 @@ impl Algorithm for Svrg {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let (step_size, round, vain) = match (saved, self.step_size) {
-            (Some([step_size, round, vain]), _) => (*step_size, *round as u64, Vain::restore(*vain)),
+        let (first_size, step_size, round, vain) = match (saved, self.step_size) {
+            (Some([first_size, step_size, round, vain]), _) => {
+                (*first_size, *step_size, *round as u64, Vain::restore(*vain))
+            }
             (Some(_), _) => return Err(Error::damaged_worker()),
-            (None, Some(step_size)) => (step_size, 0, Vain::default()),
-            (None, None) => (LENGTH / largest_curvature(worker)?, 0, Vain::default()),
+            (None, Some(size)) => (size, size, 0, Vain::default()),
+            (None, None) => {
+                let size = LENGTH / largest_curvature(worker)?;
+                (size, size, 0, Vain::default())
+            }
         };
         let passes = Passes::at(worker, from.weights.clone())?;
         let steps = self.local_steps.unwrap_or(worker.local.rows());
-        Ok(Box::new(Reduced { passes, steps, step_size, round, vain }))
+        Ok(Box::new(Reduced { passes, steps, first_size, step_size, round, vain }))
     }
 }
 
@@ -138,6 +143,8 @@ struct Reduced {
     /// Objective and gradient where the steps begin.
     passes: Passes,
     steps: usize,
+    first_size: f64,
+    /// Half of it for each round that was taken back.
     step_size: f64,
     round: u64,
     vain: Vain,
@@ -183,8 +190,12 @@ impl Solver for Reduced {
         self.vain.enough()
     }
 
+    fn step_size(&self) -> Option<f64> {
+        Some(self.first_size)
+    }
+
     fn save(&self) -> Vec<f64> {
-        vec![self.step_size, self.round as f64, self.vain.save()]
+        vec![self.first_size, self.step_size, self.round as f64, self.vain.save()]
     }
 }
 

@@ -28,7 +28,7 @@ struct Writer {
 /// On a line of cache of its own, so that it does not travel with its neighbours.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Alone<T>(T);
+pub(super) struct Alone<T>(pub(super) T);
 
 /// A movement along a row.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -23,6 +23,7 @@ pub use cluster::{
 };
 use commons::Commons;
 pub(crate) use commons::JOURNAL;
+use journal::Alone;
 pub use journal::{Change, Journal};
 pub use measured::MeasuredSums;
 pub use meeting::Meeting;

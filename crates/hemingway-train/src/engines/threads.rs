@@ -37,6 +37,8 @@ impl Engine for Threads {
             meeting: &meeting,
             commons: &commons,
             watch: Stopwatch::running(job.start.seconds()),
+            made: 0,
+            slowest: 0,
         })
     }
 }
@@ -48,6 +50,20 @@ struct Thread<'a> {
     meeting: &'a Meeting,
     commons: &'a Commons,
     watch: Stopwatch,
+    /// Steps of this worker, and those of the slowest when it last looked.
+    made: u64,
+    slowest: u64,
+}
+
+impl Thread<'_> {
+    /// Counts from nothing, as everyone does when something is shared.
+    fn count_anew(&mut self) {
+        (self.made, self.slowest) = (0, 0);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.meeting.is_over() { Err(Error::WorkerLost) } else { Ok(()) }
+    }
 }
 
 impl Transport for Thread<'_> {
@@ -87,10 +103,12 @@ impl Transport for Thread<'_> {
     }
 
     fn share(&mut self, values: &[f64]) -> Result<Arc<SharedMemory>, Error> {
+        self.count_anew();
         self.commons.share(self.meeting, self.rank, values)
     }
 
     fn journal(&mut self) -> Result<Arc<Journal>, Error> {
+        self.count_anew();
         self.commons.journal(self.meeting, self.rank, self.size)
     }
 
@@ -99,14 +117,23 @@ impl Transport for Thread<'_> {
     }
 
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
-        if self.meeting.is_over() {
-            return Err(Error::WorkerLost);
+        self.check()?;
+        while self.commons.steps() < until {
+            if self.made < self.slowest + LEAD {
+                return Ok(Some(STEPS_BETWEEN_LOOKS));
+            }
+            self.slowest = self.commons.slowest();
+            if self.made >= self.slowest + LEAD {
+                std::thread::yield_now();
+                self.check()?;
+            }
         }
-        Ok((self.commons.steps() < until).then_some(STEPS_BETWEEN_LOOKS))
+        Ok(None)
     }
 
     fn made(&mut self, steps: u64) {
-        self.commons.made(steps);
+        self.made += steps;
+        self.commons.made(self.rank, steps);
     }
 
     fn steps(&self) -> u64 {
@@ -117,3 +144,8 @@ impl Transport for Thread<'_> {
 /// Steps after which a worker looks whether the round is over: often enough that a round is hardly longer than it should
 /// be, rarely enough that the common count is in nobody's way.
 const STEPS_BETWEEN_LOOKS: usize = 64;
+
+/// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
+/// another one would make pass after pass over its own rows at weights that nobody else moves. Threads on cores of their own
+/// are hardly ever so far apart. It is also what keeps the journal of a worker from filling up while others wait.
+const LEAD: u64 = 256;

@@ -81,6 +81,11 @@ impl Turns {
         }
     }
 
+    /// From no steps.
+    pub fn count_anew(&self) {
+        self.lock().steps = 0;
+    }
+
     /// Steps of all workers so far.
     pub fn steps(&self) -> u64 {
         self.lock().steps

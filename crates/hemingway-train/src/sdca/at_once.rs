@@ -19,7 +19,7 @@ pub(super) struct Held {
 impl Sdca {
     /// What others do is seen at once, so that rows settle as on one worker.
     pub fn at_once(mut self, worker: &Worker) -> Sdca {
-        self.visit_order = VisitOrder::new(self.coordinates.len(), Pace::of(worker.local.problem.loss, 1));
+        self.visit_order = VisitOrder::new(self.coordinates.len(), Pace::at_once(worker.local.problem.loss));
         self
     }
 

@@ -8,10 +8,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 
 use super::ruler::Ruler;
-use super::{Chart, Mark, SIZE, Series};
+use super::{COLOURS, Chart, Mark, SIZE, Series};
 
 /// Told apart by most eyes, and in an order that suits growing numbers.
-const PALETTE: [RGBColor; 8] = [
+const PALETTE: [RGBColor; COLOURS] = [
     RGBColor(68, 40, 140),
     RGBColor(49, 104, 190),
     RGBColor(33, 150, 160),

@@ -14,6 +14,9 @@ pub(crate) use axis::{Axis, Scale};
 /// Width and height in pixels.
 pub(crate) const SIZE: (u32, u32) = (800, 500);
 
+/// Colours that are told apart.
+pub(crate) const COLOURS: usize = 8;
+
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {

@@ -23,8 +23,8 @@ pub(crate) struct Analysis<'a> {
     pub scaling: &'a [Trace],
     /// The same runs: the weights of each round.
     pub recorded: &'a [Trace],
-    /// All algorithms on one number of workers.
-    pub algorithms: &'a [Trace],
+    /// What the runs came to.
+    pub evidence: &'a Evidence,
     /// Fitted to all of `scaling`.
     pub models: Models,
     /// Fitted to `scaling` without one run, in its order.
@@ -64,14 +64,26 @@ pub struct Forward {
 }
 
 impl Analysis<'_> {
-    /// Fits and forecasts.
+    /// Fits and forecasts, for the paper's algorithm.
     pub fn of(evidence: &Evidence) -> Result<Analysis<'_>, Error> {
-        let Evidence { scaling, recorded, algorithms, .. } = evidence;
+        Analysis::of_runs(evidence, &evidence.scaling, &evidence.recorded)
+    }
+
+    /// The same for the algorithm that averages.
+    pub fn of_averaging(evidence: &Evidence) -> Result<Analysis<'_>, Error> {
+        Analysis::of_runs(evidence, &evidence.averaging, &evidence.averaging_recorded)
+    }
+
+    fn of_runs<'a>(
+        evidence: &'a Evidence,
+        scaling: &'a [Trace],
+        recorded: &'a [Trace],
+    ) -> Result<Analysis<'a>, Error> {
         let models = Models::fit(scaling.iter())?;
         let held_out = Models::without_each(scaling)?;
         let each = |ahead: Ahead| recorded.iter().map(|trace| forecasts(trace, &models, ahead)).collect();
         let ahead = AHEAD.into_iter().map(|(ahead, _)| each(ahead)).collect();
-        Ok(Analysis { scaling, recorded, algorithms, models, held_out, ahead })
+        Ok(Analysis { scaling, recorded, evidence, models, held_out, ahead })
     }
 
     /// How good all predictions were.

@@ -3,7 +3,7 @@
 use super::forecast::Forecast;
 use super::models::Models;
 use super::trace::{Round, Trace};
-use crate::plot::{Axis, Chart, Mark, Scale, Series};
+use crate::plot::{Axis, COLOURS, Chart, Mark, Scale, Series};
 
 /// A run is shown by at most this many dots.
 const DOTS: usize = 60;
@@ -70,8 +70,10 @@ pub(crate) fn speed(traces: &[Trace], models: &Models) -> Chart {
 
 /// Runs by round.
 pub(crate) fn convergence(title: &str, traces: &[Trace], label: impl Fn(&Trace) -> String) -> Chart {
+    // Few curves take colours that lie far apart.
+    let colour = |k: usize| k * COLOURS.max(traces.len()) / traces.len();
     let line = |(k, trace): (usize, &Trace)| {
-        series(&label(trace), k, Mark::Line, thinned(&measured(trace, By::Round), KNOTS))
+        series(&label(trace), colour(k), Mark::Line, thinned(&measured(trace, By::Round), KNOTS))
     };
     let series = traces.iter().enumerate().map(line).collect();
     chart(title, Vec::new(), By::Round, traces, series)

@@ -1,5 +1,6 @@
 //! The runs behind the figures: made once, kept in the store, and taken from there the next time.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use hemingway_plan::Observation;
@@ -16,8 +17,14 @@ const WORKERS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const SEVERAL_ON: usize = 16;
 /// The paper's algorithm.
 const ALGORITHM: &str = "cocoa-plus";
-/// Needs a second derivative, which the hinge loss does not have.
-const NOT_FOR_HINGE: &str = "newton";
+/// The algorithm that the text of the paper names for its first two figures; it averages.
+const AVERAGING: &str = "cocoa";
+/// Those that the paper compares, in the order of its legend.
+pub(crate) const COMPARED: [&str; 4] = [AVERAGING, ALGORITHM, "splash", "local-sgd"];
+/// The one of them that is run again with other hyperparameters, to see what makes it as good as it is.
+pub(crate) const VARIED: &str = "local-sgd";
+/// A round of a variant has a pass over the rows divided by this.
+pub(crate) const SHORTER: usize = 10;
 /// The relative error to which the optimum is bracketed, and the rounds that may take.
 const BRACKET: (f64, u64) = (1e-5, 20_000);
 
@@ -31,8 +38,20 @@ pub(crate) struct Evidence {
     pub scaling: Vec<Trace>,
     /// The same runs: the weights of each round.
     pub recorded: Vec<Trace>,
-    /// All algorithms on one number of workers.
+    /// CoCoA, which averages, on the same numbers of workers: the best weights so far.
+    pub averaging: Vec<Trace>,
+    /// The same runs: the weights of each round.
+    pub averaging_recorded: Vec<Trace>,
+    /// All algorithms on one number of workers: the best weights so far.
     pub algorithms: Vec<Trace>,
+    /// The same runs: the weights that were scored after each round.
+    pub algorithms_recorded: Vec<Trace>,
+    /// The step sizes that were searched for on that number of workers, by algorithm.
+    pub step_sizes: BTreeMap<String, f64>,
+    /// Local SGD on that number of workers with steps of 1/(λt).
+    pub steps_of_theory: Option<Trace>,
+    /// Local SGD on that number of workers with fewer steps in a round.
+    pub shorter_rounds: Option<Trace>,
 }
 
 /// A long run on one worker that brackets the optimum; nothing if interrupted.
@@ -67,40 +86,78 @@ pub(crate) fn carry_out(
         cluster: Some(cluster.to_path_buf()),
         ..base(request)
     };
-    let outcomes = measure(&MeasureRequest { base, experiments: experiments(request.rounds) }, place, watch)?;
-    let reports: Vec<&TrainReport> = outcomes.iter().filter_map(Measured::report).collect();
-    if reports.iter().any(|report| report.stop == Stop::Interrupted) {
-        return Ok(None);
+    let pass = reference.dataset.rows.div_ceil(SEVERAL_ON);
+    let variants = [
+        Parameters { step_size: Some(1.0 / request.lambda), ..Parameters::default() },
+        Parameters { local_steps: Some(pass.div_ceil(SHORTER)), ..Parameters::default() },
+    ];
+    let variants = variants.map(|parameters| TrainRequest { parameters, ..base.clone() });
+    let Some(runs) = made(base, experiments(request.rounds), place, watch)? else { return Ok(None) };
+    let mut varied = Vec::new();
+    for variant in variants {
+        let experiment = vec![experiment(VARIED, SEVERAL_ON, request.rounds)];
+        let Some(reports) = made(variant, experiment, place, watch)? else { return Ok(None) };
+        varied.push(reports);
     }
-    let runs: Vec<&str> = reports.iter().map(|report| report.run.as_str()).collect();
-    gather(request, reference, optimum, &runs, &Store::open_existing(place)?).map(Some)
-}
 
-fn gather(
-    request: &ReproduceRequest,
-    reference: TrainReport,
-    optimum: f64,
-    runs: &[&str],
-    store: &Store,
-) -> Result<Evidence, Error> {
-    let (mut best, mut recorded) = (Vec::new(), Vec::new());
-    for run in runs {
-        let run = store.run(run)?;
-        let points: Vec<Point> = points(store, &run, optimum, request.rounds)?;
-        best.extend(observe(&run, &points, |point| point.primal - optimum));
-        recorded.extend(observe(&run, &points, |point| point.current - optimum));
-    }
-    let chosen = |observations: &[Observation], keep: fn(&Trace) -> bool| -> Vec<Trace> {
-        Trace::of(observations).into_iter().filter(keep).collect()
+    let store = Store::open_existing(place)?;
+    let gap = Gap { optimum, rounds: request.rounds, store: &store };
+    let (best, recorded) =
+        (gap.traces(&runs, |point| point.primal)?, gap.traces(&runs, |point| point.current)?);
+    let of = |traces: &[Trace], algorithm: &str| -> Vec<Trace> {
+        traces.iter().filter(|trace| trace.algorithm == algorithm).cloned().collect()
     };
-    let scales = |trace: &Trace| trace.algorithm == ALGORITHM;
-    Ok(Evidence {
+    let on_several = |traces: &[Trace]| -> Vec<Trace> {
+        traces.iter().filter(|trace| trace.workers == SEVERAL_ON).cloned().collect()
+    };
+    let several = runs.iter().filter(|report| report.workers == SEVERAL_ON);
+    Ok(Some(Evidence {
         reference,
         optimum,
-        scaling: chosen(&best, scales),
-        recorded: chosen(&recorded, scales),
-        algorithms: chosen(&best, |trace| trace.workers == SEVERAL_ON),
-    })
+        scaling: of(&best, ALGORITHM),
+        recorded: of(&recorded, ALGORITHM),
+        averaging: of(&best, AVERAGING),
+        averaging_recorded: of(&recorded, AVERAGING),
+        algorithms: on_several(&best),
+        algorithms_recorded: on_several(&recorded),
+        step_sizes: several
+            .filter_map(|report| Some((report.algorithm.clone(), report.step_size?)))
+            .collect(),
+        steps_of_theory: gap.traces(&varied[0], |point| point.primal)?.pop(),
+        shorter_rounds: gap.traces(&varied[1], |point| point.primal)?.pop(),
+    }))
+}
+
+/// Makes these runs, or takes them from the store; nothing if interrupted.
+fn made(
+    base: TrainRequest,
+    experiments: Vec<Experiment>,
+    place: &Place,
+    watch: &mut MeasureWatch,
+) -> Result<Option<Vec<TrainReport>>, Error> {
+    let outcomes = measure(&MeasureRequest { base, experiments }, place, watch)?;
+    let reports: Vec<TrainReport> = outcomes.iter().filter_map(Measured::report).cloned().collect();
+    let interrupted = reports.iter().any(|report| report.stop == Stop::Interrupted);
+    Ok((!interrupted).then_some(reports))
+}
+
+/// How stored runs become sub-optimality by round.
+struct Gap<'a> {
+    optimum: f64,
+    rounds: u64,
+    store: &'a Store,
+}
+
+impl Gap<'_> {
+    fn traces(&self, reports: &[TrainReport], objective: fn(&Point) -> f64) -> Result<Vec<Trace>, Error> {
+        let mut observations: Vec<Observation> = Vec::new();
+        for report in reports {
+            let run = self.store.run(&report.run)?;
+            let points: Vec<Point> = points(self.store, &run, self.optimum, self.rounds)?;
+            observations.extend(observe(&run, &points, |point| objective(point) - self.optimum));
+        }
+        Ok(Trace::of(&observations))
+    }
 }
 
 fn base(request: &ReproduceRequest) -> TrainRequest {
@@ -113,22 +170,23 @@ fn base(request: &ReproduceRequest) -> TrainRequest {
 }
 
 fn experiments(rounds: u64) -> Vec<Experiment> {
-    let experiment = |algorithm: &str, workers: usize| Experiment {
-        algorithm: algorithm.to_owned(),
-        workers,
-        fraction: 1.0,
-        rounds,
-    };
-    let others = catalogue().iter().map(|entry| entry.name).filter(|name| *name != ALGORITHM && suits(name));
-    let scaling = WORKERS.into_iter().map(|workers| experiment(ALGORITHM, workers));
-    scaling.chain(others.map(|name| experiment(name, SEVERAL_ON))).collect()
+    let scale = |name: &&str| [ALGORITHM, AVERAGING].contains(name);
+    let scaling = [ALGORITHM, AVERAGING]
+        .into_iter()
+        .flat_map(|name| WORKERS.into_iter().map(move |workers| experiment(name, workers, rounds)));
+    let others = catalogue().iter().map(|entry| entry.name).filter(|name| !scale(name) && suits(name));
+    scaling.chain(others.map(|name| experiment(name, SEVERAL_ON, rounds))).collect()
+}
+
+fn experiment(algorithm: &str, workers: usize, rounds: u64) -> Experiment {
+    Experiment { algorithm: algorithm.to_owned(), workers, fraction: 1.0, rounds }
 }
 
 /// Whether an algorithm minimises the hinge loss on simulated workers, in step.
 fn suits(name: &str) -> bool {
     let needs = hemingway_train::algorithm(name, &Parameters::default()).map(|algorithm| algorithm.needs());
     let unsuited = hemingway_train::entry(name).and_then(|entry| (entry.unsuited)(1, Loss::Hinge));
-    name != NOT_FOR_HINGE && unsuited.is_none() && matches!(needs, Ok(Needs::Collectives))
+    unsuited.is_none() && matches!(needs, Ok(Needs::Collectives))
 }
 
 /// The rounds of a run until the paper would have ended it.

@@ -10,7 +10,7 @@ use super::models::Models;
 use super::trace::{Round, Trace};
 
 /// The paper's window.
-const WINDOW: usize = 50;
+pub(crate) const WINDOW: usize = 50;
 /// Rounds that are observed before the first forecast.
 const FEWEST: usize = 4;
 

@@ -8,6 +8,7 @@ mod accuracy;
 mod analysis;
 mod bespoke;
 mod charts;
+mod comparison;
 mod experiments;
 mod figures;
 mod folder;
@@ -77,7 +78,14 @@ pub fn reproduce(
     let analysis = Analysis::of(&evidence)?;
     let figures = figures::figures(&analysis);
     let errors = analysis.errors();
-    let facts = Facts { evidence: &evidence, errors: &errors, rounds: request.rounds, cluster: CLUSTER };
+    let of_averaging = Analysis::of_averaging(&evidence)?.errors();
+    let facts = Facts {
+        evidence: &evidence,
+        errors: &errors,
+        of_averaging: &of_averaging,
+        rounds: request.rounds,
+        cluster: CLUSTER,
+    };
     let page = page::page(&facts, &analysis, &figures);
     let charts = figures.iter().map(|figure| (figure.file(), &figure.chart));
     let (pictures, data) = folder.write_charts(charts)?;

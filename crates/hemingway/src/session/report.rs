@@ -78,6 +78,7 @@ impl Task<'_> {
             bias: self.request.bias,
             algorithm: self.choice.algorithm.clone(),
             parameters: self.choice.parameters.clone(),
+            step_size: outcome.step_size,
             workers: self.choice.workers,
             engine: self.choice.engine.clone(),
             reason: self.choice.reason.clone(),
