@@ -169,6 +169,9 @@ struct Steps<'a, R, S> {
     squares: &'a mut [f64],
 }
 
+/// A gradient whose square is a number: the quotient of a larger one and its own size would be none.
+const MOST_GRADIENT: f64 = 1e150;
+
 impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
     type Output = f64;
 
@@ -178,6 +181,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
         let features = shares.len();
         let mut values = 0.0;
         let mut step = |gradient: f64, at: usize, weights: &mut [f64]| {
+            let gradient = gradient.clamp(-MOST_GRADIENT, MOST_GRADIENT);
             // Nothing is divided by nothing, and squares of the smallest numbers are nothing.
             let sum = squares[at] + weight * gradient * gradient;
             if sum > 0.0 {
