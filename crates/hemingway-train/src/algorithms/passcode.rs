@@ -163,10 +163,9 @@ impl Solver for AtOnce {
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
         }
-        // Whoever is still at work would wait for this worker, who is not at it any more.
-        if self.told.is_awaited() {
-            self.sdca.catch_up(worker, &mut self.told);
-        }
+        // Whoever is still at work would wait for this worker, who is not at it any more. And where rounds end alike,
+        // changes are added up in the same order whether the round is scored or not.
+        self.sdca.catch_up(worker, &mut self.told);
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);
         }

@@ -84,7 +84,6 @@ impl Commons {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let journal = journal.as_ref()?;
         let mut readers = (0..journal.workers()).filter(|reader| *reader != rank);
-        // Sooner than a reader that leaves a round takes itself to be awaited, so that here none ever is.
         let soon = journal.room() / 4 * 3;
         readers.find(|reader| journal.unread(rank, *reader) > soon)
     }

@@ -49,6 +49,7 @@ impl Sdca {
 
     /// Lets happen what the last visit found out, and tells the others.
     pub fn release(&mut self, worker: &mut Worker, told: &mut Told) {
+        self.tell_centre(worker, told);
         let Some(Held { row, alpha }) = self.held.take() else { return };
         let coordinate = &mut self.coordinates[row];
         let change = alpha - coordinate.dual;
@@ -71,17 +72,22 @@ impl Sdca {
         with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
     }
 
-    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others.
+    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others at its next
+    /// turn, since some may still be on their way out of this round.
     pub fn move_centre_of_all(&mut self, worker: &Worker, told: &mut Told) {
         let [scale, bias_scale] = self.scales(worker);
         let step = told.moved / scale * bias_scale;
         if self.bias_penalty.is_some() {
-            let over = || worker.is_over();
-            let features = worker.local.features();
-            self.weights[features] += step;
-            let mut weights = Together::new(&mut self.weights, features, 0.0, told, &over);
-            weights.tell(Change { row: THE_CENTRE, along: step });
+            self.weights[worker.local.features()] += step;
+            *told.centre.get_or_insert_default() += step;
         }
+    }
+
+    fn tell_centre(&mut self, worker: &Worker, told: &mut Told) {
+        let Some(step) = told.centre.take() else { return };
+        let over = || worker.is_over();
+        let mut weights = Together::new(&mut self.weights, worker.local.features(), 0.0, told, &over);
+        weights.tell(Change { row: THE_CENTRE, along: step });
     }
 
     /// What all workers' visits of the last round show, where rounds have no sum.
@@ -117,20 +123,15 @@ pub struct Told {
     values: f64,
     /// The sum of all changes: how far the sum of the duals would move weights along a row.
     moved: f64,
+    /// How far this worker has moved the centre of the bias without telling the others.
+    centre: Option<f64>,
 }
 
 impl Told {
     /// Nothing yet, but for duals that had moved so far before.
     pub fn new(journal: Arc<Journal>, rank: usize, sigma: f64, moved: f64) -> Told {
         let read = vec![0; journal.workers()];
-        Told { journal, rank, sigma, read, values: 0.0, moved }
-    }
-
-    /// Whether another worker may soon have to wait until this one has read what it told.
-    pub fn is_awaited(&self) -> bool {
-        let mut others = (0..self.journal.workers()).filter(|other| *other != self.rank);
-        let soon = self.journal.room() / 8 * 7;
-        others.any(|other| self.journal.unread(other, self.rank) > soon)
+        Told { journal, rank, sigma, read, values: 0.0, moved, centre: None }
     }
 }
 
