@@ -211,3 +211,13 @@ fn models_of_other_algorithms_are_gone_on_from() {
         }
     }
 }
+
+#[test]
+fn the_bias_that_all_rows_share_does_not_crowd_workers_out() {
+    let data = Recipe { rows: 300, columns: 60, sparse: true, ..Recipe::default() }.cook();
+    let mut trial = Trial { workers: 16, ..Trial::of(data, Loss::Logistic, "passcode") };
+    (trial.problem.bias, trial.problem.lambda) = (true, 1e-4);
+    trial.stop = StopRules { rounds: Some(40), ..StopRules::default() };
+    let run = trial.run(&simulated()).unwrap().run;
+    assert!(run.primal < 0.4, "an objective of {}, where zero weights have 0.69", run.primal);
+}

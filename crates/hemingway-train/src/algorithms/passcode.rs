@@ -83,22 +83,25 @@ impl Algorithm for Passcode {
         from: &Model,
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
-        let sigma = (BOLDNESS * (1.0 + (worker.size() - 1) as f64 * alikeness(worker)?)).max(1.0);
         let (duals, weights) = local_dual::begin(worker, from, saved)?;
         let mut sdca = Sdca::new(worker, duals, weights, Aggregation::Adding)?.at_once(worker);
         if let Some(saved) = saved.filter(|saved| !saved.is_empty()) {
             sdca.restore(saved)?;
         }
+        let [scale, bias_scale] = sdca.scales(worker);
+        let alike = alikeness(worker, bias_scale / scale)?;
+        let sigma = (BOLDNESS * (1.0 + (worker.size() - 1) as f64 * alike)).max(1.0);
         let mine = sdca.sum_of_duals();
-        let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
+        let moved = worker.sum_of(mine)? * scale;
         let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
         Ok(Box::new(AtOnce { sdca, told, weights, rounds: 0 }))
     }
 }
 
-/// ρ = L/R² of a sample of rows, by power iteration; it is 0 on one worker, where it does not matter.
-fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
+/// ρ = L/R² of a sample of rows, by power iteration; it is 0 on one worker, where it does not matter. All rows have the
+/// bias in common: a further value, of this square.
+fn alikeness(worker: &mut Worker, constant: f64) -> Result<f64, Error> {
     if worker.size() == 1 {
         return Ok(0.0);
     }
@@ -106,14 +109,17 @@ fn alikeness(worker: &mut Worker) -> Result<f64, Error> {
     let sample = range.len().min(SAMPLE.div_ceil(worker.size()));
     let rows = || (0..sample).map(|at| range.start + at * range.len() / sample);
     let stored: usize = with_rows!(matrix, matrix => rows().map(|row| matrix.length(row)).sum());
-    let mut direction = vec![1.0; worker.local.features()];
+    let mut direction = vec![1.0; worker.local.features() + 1];
     let mut ratio = 0.0;
     for _ in 0..STEPS {
         let mut next = vec![0.0; direction.len() + 1];
-        let (image, squares) = next.split_at_mut(direction.len());
+        let (image, sums) = next.split_at_mut(direction.len() - 1);
+        let (towards, bias) = direction.split_at(image.len());
         with_rows!(matrix, matrix => for row in rows() {
-            matrix.add::<false>(row, matrix.dot::<false>(row, &direction), image);
-            squares[0] += matrix.squared_norm(row);
+            let along = matrix.dot::<false>(row, towards) + constant.sqrt() * bias[0];
+            matrix.add::<false>(row, along, image);
+            sums[0] += constant.sqrt() * along;
+            sums[1] += matrix.squared_norm(row) + constant;
         });
         worker.local.meter(3.0 * stored as f64);
         worker.sum(&mut next)?;
