@@ -86,8 +86,9 @@ impl Algorithm for Hogwild {
             let rest = recent.restore(&saved[2..])?;
             rest.is_empty().then_some(()).ok_or_else(Error::damaged_worker)?;
         }
-        let memory = worker.share(&from.weights)?;
+        // Once all have the memory, the others may have begun to count.
         let (begun, weights) = (worker.steps(), from.weights.clone());
+        let memory = worker.share(&from.weights)?;
         Ok(Box::new(InMemory {
             size,
             shares,

@@ -89,9 +89,11 @@ impl Algorithm for Passcode {
         }
         let mine = sdca.sum_of_duals();
         let moved = worker.sum_of(mine)? * sdca.scales(worker)[0];
+        // Once all have the journal, the others may have begun to count.
+        let begun = worker.steps();
         let told = Told::new(worker.journal()?, worker.rank(), sigma, moved);
         let weights = sdca.weights().to_vec();
-        Ok(Box::new(AtOnce { sdca, told, weights, begun: worker.steps(), rounds: 0 }))
+        Ok(Box::new(AtOnce { sdca, told, weights, begun, rounds: 0 }))
     }
 }
 
