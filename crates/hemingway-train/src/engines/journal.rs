@@ -99,12 +99,12 @@ impl Writer {
     #[cold]
     fn wait_for_room(&self, worker: usize, before: u64, over: impl Fn() -> bool) {
         let half = self.ring.len() as u64 / 2;
-        for (reader, read) in self.read.iter().enumerate().filter(|(reader, _)| *reader != worker) {
+        for (_, read) in self.read.iter().enumerate().filter(|(reader, _)| *reader != worker) {
             while before > read.0.load(Ordering::Acquire) + half {
                 if over() {
                     return;
                 }
-                pause(reader);
+                pause();
             }
         }
     }
