@@ -136,6 +136,30 @@ fn stragglers_cost_time_and_stay_repeatable() {
     }
 }
 
+/// The fast worker makes more changes than a journal holds before the slow one has its second turn.
+#[test]
+fn a_worker_far_behind_in_virtual_time_does_not_stop_the_others_for_ever() {
+    let machine = |speed| MachineType {
+        name: format!("{speed} times as fast"),
+        count: 1,
+        speed,
+        cores: 1,
+        memory: None,
+        price: None,
+    };
+    let machines = vec![machine(1.0), machine(1e-6)];
+    let uneven = Simulated::new(Cluster { machines, ..Cluster::of(Machine::default()) });
+    let data = Recipe { rows: 80_000, columns: 3, ..Recipe::default() }.cook();
+    let trial = Trial { workers: 2, ..Trial::of(data, Loss::Logistic, "passcode") };
+    let trial = Trial {
+        stop: StopRules { rounds: Some(2), ..StopRules::default() },
+        scoring: Scoring::Every(2),
+        ..trial
+    };
+    let outcome = within_seconds(120, move || trial.run(&uneven).unwrap());
+    assert_eq!(outcome.run.rounds, 2);
+}
+
 #[test]
 fn faster_machines_take_less_time() {
     let with = |speed| {

@@ -163,6 +163,7 @@ impl Solver for AtOnce {
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
         }
+        self.sdca.catch_up_if_far_behind(worker, &mut self.told);
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);
         }
