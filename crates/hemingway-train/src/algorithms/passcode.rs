@@ -163,10 +163,7 @@ impl Solver for AtOnce {
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
         }
-        // Whoever is still at work would wait for this worker, who is not at it any more.
-        if self.told.is_awaited() {
-            self.sdca.catch_up(worker, &mut self.told);
-        }
+        self.sdca.catch_up_if_far_behind(worker, &mut self.told);
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);
         }

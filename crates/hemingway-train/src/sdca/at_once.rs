@@ -71,6 +71,14 @@ impl Sdca {
         with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
     }
 
+    /// Whoever leaves a round has to leave room in the rings of those who are still at their last visits: they would wait
+    /// for a reader that waits for them.
+    pub fn catch_up_if_far_behind(&mut self, worker: &mut Worker, told: &mut Told) {
+        if told.is_far_behind() {
+            self.catch_up(worker, told);
+        }
+    }
+
     /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others.
     pub fn move_centre_of_all(&mut self, worker: &Worker, told: &mut Told) {
         let [scale, bias_scale] = self.scales(worker);
@@ -126,10 +134,9 @@ impl Told {
         Told { journal, rank, sigma, read, values: 0.0, moved }
     }
 
-    /// Whether another worker may soon have to wait until this one has read what it told.
-    pub fn is_awaited(&self) -> bool {
-        let mut others = (0..self.journal.workers()).filter(|other| *other != self.rank);
-        others.any(|other| self.journal.unread(other, self.rank) > self.journal.room() / 2)
+    fn is_far_behind(&self) -> bool {
+        let mut others = (0..self.read.len()).filter(|other| *other != self.rank);
+        others.any(|other| self.journal.is_far_ahead(other, self.read[other]))
     }
 }
 
