@@ -173,10 +173,7 @@ impl Solver for AtOnce {
 
     /// Everyone has left the round, so that there is nothing more to hear of.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        if worker.size() > 1 {
-            self.sdca.catch_up(worker, &mut self.told);
-        }
-        self.weights.copy_from_slice(self.sdca.weights());
+        self.sdca.look(worker, &self.told, &mut self.weights);
         worker.broadcast(0, &mut self.weights)?;
         worker.broadcast(0, self.sdca.average())
     }

@@ -62,13 +62,30 @@ impl Sdca {
     }
 
     /// Makes all that the others have told by now.
-    pub fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
+    fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
         let (matrix, _) = worker.local.matrix();
         let [scale, bias_scale] = self.scales(worker);
         let over = || worker.is_over();
         let mut weights =
             Together::new(&mut self.weights, worker.local.features(), bias_scale / scale, told, &over);
         with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
+    }
+
+    /// The weights with all that the others have told by now. What this worker trains on stays as it is: in which order
+    /// changes are summed there must not depend on who looks when.
+    pub fn look(&mut self, worker: &Worker, told: &Told, weights: &mut [f64]) {
+        weights.copy_from_slice(&self.weights);
+        let (matrix, _) = worker.local.matrix();
+        let [scale, bias_scale] = self.scales(worker);
+        let mut copy = told.clone();
+        let over = || worker.is_over();
+        let mut weights =
+            Together::new(weights, worker.local.features(), bias_scale / scale, &mut copy, &over);
+        with_rows!(matrix, rows => for other in (0..told.read.len()).filter(|other| *other != told.rank) {
+            for at in told.read[other]..told.journal.written(other) {
+                weights.make::<false, _>(rows, told.journal.read(other, at));
+            }
+        });
     }
 
     /// Whoever leaves a round has to leave room in the rings of those who are still at their last visits: they would wait
@@ -113,7 +130,7 @@ impl Sdca {
 const THE_CENTRE: usize = usize::MAX;
 
 /// How far this worker has read what the others tell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Told {
     journal: Arc<Journal>,
     rank: usize,
@@ -172,28 +189,32 @@ impl<'a, F: Fn() -> bool> Together<'a, F> {
     /// Makes the changes that the others have told since the last look.
     #[inline(always)]
     fn catch_up<const FMA: bool, R: Rows>(&mut self, rows: R) {
-        let Told { journal, rank, read, values, moved, .. } = &mut *self.told;
-        for other in (0..read.len()).filter(|other| other != rank) {
-            let written = journal.written(other);
-            if written == read[other] {
+        for other in 0..self.told.read.len() {
+            let (before, written) = (self.told.read[other], self.told.journal.written(other));
+            if other == self.told.rank || written == before {
                 continue;
             }
-            for at in read[other]..written {
-                let Change { row, along } = journal.read(other, at);
-                if row == THE_CENTRE {
-                    self.bias.iter_mut().for_each(|bias| **bias += along);
-                    continue;
-                }
-                rows.add::<FMA>(row, along, self.weights);
-                if let Some(bias) = &mut self.bias {
-                    **bias += along * self.bias_ratio;
-                    *moved += along;
-                }
-                *values += rows.length(row) as f64;
+            for at in before..written {
+                self.make::<FMA, R>(rows, self.told.journal.read(other, at));
             }
-            read[other] = written;
-            journal.told(other, *rank, written);
+            self.told.read[other] = written;
+            self.told.journal.told(other, self.told.rank, written);
         }
+    }
+
+    /// A change that another worker has told.
+    #[inline(always)]
+    fn make<const FMA: bool, R: Rows>(&mut self, rows: R, Change { row, along }: Change) {
+        if row == THE_CENTRE {
+            self.bias.iter_mut().for_each(|bias| **bias += along);
+            return;
+        }
+        rows.add::<FMA>(row, along, self.weights);
+        if let Some(bias) = &mut self.bias {
+            **bias += along * self.bias_ratio;
+            self.told.moved += along;
+        }
+        self.told.values += rows.length(row) as f64;
     }
 }
 

@@ -61,13 +61,15 @@ fn the_next_round_goes_on_where_the_last_one_ended() {
 
 #[test]
 fn steps_counted_anew_make_room_for_as_many_turns_again() {
-    let turns = Turns::new(1);
-    for _ in 0..2 {
-        turns.count_anew();
-        assert!(turns.wait(0, 0.0, 1).unwrap());
-        turns.made(1, 1);
-        assert!(!turns.wait(0, 1.0, 1).unwrap());
-    }
+    let work = |turns: &Turns, rank: usize| {
+        for _ in 0..2 {
+            turns.count_anew();
+            assert!(turns.wait(rank, 0.0, 1).unwrap());
+            turns.made(1, 1);
+            assert!(!turns.wait(rank, 1.0, 1).unwrap());
+        }
+    };
+    outcomes(1, || Turns::new(1), work, |_| ());
 }
 
 /// As a simulated worker does that is too far ahead of another: it asks again for a turn right after the other's.
