@@ -5,11 +5,11 @@
 //! last addition. [`fastest`] compiles a whole task for the best instruction set of the machine, so that the
 //! loops are inlined into it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use hemingway_data::{Dense, Matrix, Sparse};
 
-use crate::engines::shared_memory::{add_racing_to, add_to};
+use crate::engines::shared_memory::load;
 
 /// Rows that kernels run over.
 pub trait Rows: Copy + Send + Sync {
@@ -19,8 +19,6 @@ pub trait Rows: Copy + Send + Sync {
     fn add<const FMA: bool>(self, row: usize, scale: f64, weights: &mut [f64]);
     /// x_row · weights, where others may change these meanwhile.
     fn dot_shared(self, row: usize, weights: &[AtomicU64]) -> f64;
-    /// weights += scale · x_row, where others may do the same meanwhile; if `RACING`, an addition may then be lost.
-    fn add_shared<const RACING: bool>(self, row: usize, scale: f64, weights: &[AtomicU64]);
     /// The place and value of each stored value.
     fn entries(self, row: usize) -> impl Iterator<Item = (usize, f32)>;
     /// ‖x_row‖².
@@ -63,16 +61,6 @@ pub(crate) use with_rows;
 #[inline(always)]
 fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
-}
-
-#[inline(always)]
-fn load(weight: &AtomicU64) -> f64 {
-    f64::from_bits(weight.load(Ordering::Relaxed))
-}
-
-#[inline(always)]
-fn add<const RACING: bool>(weight: &AtomicU64, value: f64) {
-    if RACING { add_racing_to(weight, value) } else { add_to(weight, value) }
 }
 
 impl Rows for SparseRows<'_> {
@@ -136,16 +124,6 @@ impl Rows for SparseRows<'_> {
             sums[0] += f64::from(*value) * weight(*index);
         }
         add_up(sums)
-    }
-
-    #[inline(always)]
-    fn add_shared<const RACING: bool>(self, row: usize, scale: f64, weights: &[AtomicU64]) {
-        let (indices, values) = self.row(row);
-        assert!(weights.len() >= self.0.columns());
-        for (index, value) in indices.iter().zip(values) {
-            // SAFETY: every index of a `Sparse` lies below its number of columns, and weights are as many.
-            add::<RACING>(unsafe { weights.get_unchecked(*index as usize) }, scale * f64::from(*value));
-        }
     }
 
     #[inline(always)]
@@ -256,17 +234,6 @@ impl Rows for DenseRows<'_> {
             sums[0] += f64::from(*value) * load(weight);
         }
         add_up(sums)
-    }
-
-    #[inline(always)]
-    fn add_shared<const RACING: bool>(self, row: usize, scale: f64, weights: &[AtomicU64]) {
-        let values = self.row(row);
-        for (weight, value) in weights[..values.len()].iter().zip(values) {
-            // Many dense rows have zeros, and to leave them out is cheaper than to write them.
-            if *value != 0.0 {
-                add::<RACING>(weight, scale * f64::from(*value));
-            }
-        }
     }
 
     #[inline(always)]

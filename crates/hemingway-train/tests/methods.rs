@@ -150,6 +150,20 @@ fn steps_of_batches_shrink_with_batches() {
     assert!(asked < 4 * summed, "{asked} batches through servers, {summed} by sums");
 }
 
+/// Each worker sums up the changes of all duals for itself. Had it missed one, its weights would not be those of the duals,
+/// and the gap between both would not close.
+#[test]
+fn workers_that_wait_for_nobody_miss_no_change_of_a_dual() {
+    for workers in [2, 4] {
+        for loss in [Loss::Logistic, Loss::Squared] {
+            let mut trial = trial("passcode", loss, workers);
+            trial.stop = StopRules { error: Some(1e-9), rounds: Some(5_000), ..StopRules::default() };
+            let run = trial.run(&Threads).unwrap().run;
+            assert_eq!(run.stop, Stop::Error, "{loss}, {workers} workers: {:e}", run.certified_error);
+        }
+    }
+}
+
 #[test]
 fn no_noise_is_left_of_corrected_steps() {
     for workers in [1, 4] {

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicU64;
 use super::sgd::{self, draw};
 use super::step_size::StepSize;
 use super::{About, Entry, Family, TakeOver, suits_all};
+use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Shape, with_loss};
@@ -263,23 +264,11 @@ impl<R: Rows, S: Shape> Steps<'_, R, S> {
     #[inline(always)]
     fn make(&self, Step { row, slope, size }: Step, weights: &[AtomicU64], bias: &[AtomicU64]) {
         for (feature, value) in self.matrix.entries(self.first + row) {
-            let cell = &weights[feature];
-            let weight = load(cell);
-            let shrunk = weight * (1.0 - size * self.size.lambda * self.shares[feature]).max(0.0);
-            store(cell, shrunk - size * slope * f64::from(value));
+            let shrink = (1.0 - size * self.size.lambda * self.shares[feature]).max(0.0);
+            change_racing(&weights[feature], |weight| weight * shrink - size * slope * f64::from(value));
         }
         if let Some(bias) = bias.first() {
-            store(bias, load(bias) - size * slope);
+            change_racing(bias, |bias| bias - size * slope);
         }
     }
-}
-
-#[inline(always)]
-fn load(cell: &AtomicU64) -> f64 {
-    f64::from_bits(cell.load(std::sync::atomic::Ordering::Relaxed))
-}
-
-#[inline(always)]
-fn store(cell: &AtomicU64, value: f64) {
-    cell.store(value.to_bits(), std::sync::atomic::Ordering::Relaxed);
 }

@@ -169,9 +169,7 @@ impl Solver for AtOnce {
             let made = self.sdca.visit_together(worker, &mut self.told, steps);
             worker.made(made);
         }
-        // Whoever is still at work would wait for this worker, who is not at it any more. And where rounds end alike,
-        // changes are added up in the same order whether the round is scored or not.
-        self.sdca.catch_up(worker, &mut self.told);
+        self.sdca.catch_up_if_far_behind(worker, &mut self.told);
         if worker.rank() == 0 {
             self.sdca.move_centre_of_all(worker, &mut self.told);
         }
@@ -181,10 +179,7 @@ impl Solver for AtOnce {
 
     /// Everyone has left the round, so that there is nothing more to hear of.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        if worker.size() > 1 {
-            self.sdca.catch_up(worker, &mut self.told);
-        }
-        self.weights.copy_from_slice(self.sdca.weights());
+        self.sdca.look(worker, &self.told, &mut self.weights);
         worker.broadcast(0, &mut self.weights)?;
         worker.broadcast(0, self.sdca.average())
     }

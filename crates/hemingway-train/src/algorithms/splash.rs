@@ -169,9 +169,6 @@ struct Steps<'a, R, S> {
     squares: &'a mut [f64],
 }
 
-/// A gradient whose square is a number: the quotient of a larger one and its own size would be none.
-const MOST_GRADIENT: f64 = 1e150;
-
 impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
     type Output = f64;
 
@@ -181,10 +178,9 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
         let features = shares.len();
         let mut values = 0.0;
         let mut step = |gradient: f64, at: usize, weights: &mut [f64]| {
-            let gradient = gradient.clamp(-MOST_GRADIENT, MOST_GRADIENT);
-            // Nothing is divided by nothing, and squares of the smallest numbers are nothing.
+            // Nothing is divided by nothing: squares of the smallest numbers are nothing, those of the largest no numbers.
             let sum = squares[at] + weight * gradient * gradient;
-            if sum > 0.0 {
+            if sum > 0.0 && sum.is_finite() {
                 squares[at] = sum;
                 weights[at] -= size.first * weight * gradient / sum.sqrt();
             }

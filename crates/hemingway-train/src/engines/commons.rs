@@ -79,15 +79,6 @@ impl Commons {
         self.turns.count_anew();
     }
 
-    /// A reader that is so far behind that this worker may soon have to wait for it, if changes are written down.
-    pub fn awaited_reader(&self, rank: usize) -> Option<usize> {
-        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let journal = journal.as_ref()?;
-        let mut readers = (0..journal.workers()).filter(|reader| *reader != rank);
-        let soon = journal.room() / 4 * 3;
-        readers.find(|reader| journal.unread(rank, *reader) > soon)
-    }
-
     /// The memory that was shared last.
     pub fn memory(&self) -> Arc<SharedMemory> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);

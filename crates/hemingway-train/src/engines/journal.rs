@@ -40,8 +40,9 @@ pub struct Change {
 }
 
 impl Journal {
-    /// Of so many workers, each of which may be so many changes ahead of the slowest reader.
+    /// Of so many workers, each of which may be so many changes ahead of the slowest reader: at least two.
     pub fn new(workers: usize, ring: usize) -> Journal {
+        assert!(ring >= 2, "a ring of {ring} has no half");
         let zero = || Alone(AtomicU64::new(0));
         let writer = || Writer {
             written: zero(),
@@ -88,37 +89,46 @@ impl Journal {
         Change { row: row as usize, along: f64::from_bits(along) }
     }
 
-    /// How many changes of a worker a reader has not yet [told](Journal::told) to have read.
-    pub fn unread(&self, worker: usize, reader: usize) -> u64 {
-        self.written(worker) - self.writers[worker].read[reader].0.load(Ordering::Acquire)
-    }
-
-    /// A writer may have to wait once a reader has not read so many changes.
-    pub fn room(&self) -> u64 {
-        self.writers.first().map_or(0, Writer::room)
-    }
-
     /// Tells that a reader has read so many changes of a worker.
     #[inline(always)]
     pub fn told(&self, worker: usize, reader: usize, read: u64) {
         self.writers[worker].read[reader].0.store(read, Ordering::Release);
     }
+
+    /// Whether a worker is more than three eighths of a ring ahead of who has read so many of its changes. Where not, it
+    /// has room for another eighth.
+    pub fn is_far_ahead(&self, worker: usize, read: u64) -> bool {
+        self.written(worker) > read + self.writers[worker].ring.len() as u64 * 3 / 8
+    }
+
+    /// A reader that has fallen more than a quarter of a ring behind a writer. Where there is none, the writer has room
+    /// for another quarter.
+    pub fn straggler(&self, worker: usize) -> Option<usize> {
+        let writer = &self.writers[worker];
+        let written = writer.written.0.load(Ordering::Relaxed);
+        let allowed = writer.ring.len() as u64 / 4;
+        writer
+            .readers(worker)
+            .find(|(_, read)| written > read.0.load(Ordering::Acquire) + allowed)
+            .map(|(reader, _)| reader)
+    }
 }
 
 impl Writer {
-    fn room(&self) -> u64 {
-        self.ring.len() as u64 / 2
+    /// How far the others have read.
+    fn readers(&self, worker: usize) -> impl Iterator<Item = (usize, &Alone<AtomicU64>)> {
+        self.read.iter().enumerate().filter(move |(reader, _)| *reader != worker)
     }
 
     #[cold]
     fn wait_for_room(&self, worker: usize, before: u64, over: impl Fn() -> bool) {
-        let room = self.room();
-        for (reader, read) in self.read.iter().enumerate().filter(|(reader, _)| *reader != worker) {
-            while before > read.0.load(Ordering::Acquire) + room {
+        let half = self.ring.len() as u64 / 2;
+        for (_, read) in self.readers(worker) {
+            while before > read.0.load(Ordering::Acquire) + half {
                 if over() {
                     return;
                 }
-                pause(reader);
+                pause();
             }
         }
     }

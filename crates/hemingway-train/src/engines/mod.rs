@@ -2,6 +2,7 @@
 
 mod cluster;
 mod commons;
+mod gate;
 mod journal;
 mod measured;
 mod meeting;

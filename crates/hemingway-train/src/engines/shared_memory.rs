@@ -7,8 +7,8 @@
 //!
 //! - [`add`](SharedMemory::add) loses nothing: an addition that meets another one is repeated. A sum of such additions is
 //!   exact up to rounding, whatever their order.
-//! - [`add_racing`](SharedMemory::add_racing) may lose one of two additions that meet. Stochastic gradients are noisy
-//!   anyway, and a plain store is several times cheaper.
+//! - [`change_racing`] may lose one of two changes that meet. Stochastic gradients are noisy anyway, and a plain store is
+//!   several times cheaper.
 
 use super::sync::{AtomicU64, Ordering};
 
@@ -22,20 +22,10 @@ impl SharedMemory {
         SharedMemory(values.iter().map(|value| AtomicU64::new(value.to_bits())).collect())
     }
 
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The present value.
     #[inline(always)]
     pub fn get(&self, at: usize) -> f64 {
-        f64::from_bits(self.0[at].load(Ordering::Relaxed))
+        load(&self.0[at])
     }
 
     /// The cells themselves, for kernels.
@@ -47,44 +37,33 @@ impl SharedMemory {
     /// Adds a value; nothing is lost.
     #[inline(always)]
     pub fn add(&self, at: usize, value: f64) {
-        add_to(&self.0[at], value);
-    }
-
-    /// Adds a value unless another worker adds to the same coordinate at the same moment: then one of the two may be lost.
-    #[inline(always)]
-    pub fn add_racing(&self, at: usize, value: f64) {
-        add_racing_to(&self.0[at], value);
-    }
-
-    /// Replaces a value.
-    pub fn set(&self, at: usize, value: f64) {
-        self.0[at].store(value.to_bits(), Ordering::Relaxed);
+        let cell = &self.0[at];
+        let mut now = cell.load(Ordering::Relaxed);
+        loop {
+            let sum = (f64::from_bits(now) + value).to_bits();
+            match cell.compare_exchange_weak(now, sum, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(changed) => now = changed,
+            }
+        }
     }
 
     /// Copies all numbers, each as it is at some moment of the copy.
     pub fn read(&self, into: &mut [f64]) {
         for (value, cell) in into.iter_mut().zip(&self.0) {
-            *value = f64::from_bits(cell.load(Ordering::Relaxed));
+            *value = load(cell);
         }
     }
 }
 
-/// Adds to a cell; nothing is lost.
+/// The present value of a cell.
 #[inline(always)]
-pub(crate) fn add_to(cell: &AtomicU64, value: f64) {
-    let mut now = cell.load(Ordering::Relaxed);
-    loop {
-        let sum = (f64::from_bits(now) + value).to_bits();
-        match cell.compare_exchange_weak(now, sum, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => return,
-            Err(changed) => now = changed,
-        }
-    }
+pub(crate) fn load(cell: &AtomicU64) -> f64 {
+    f64::from_bits(cell.load(Ordering::Relaxed))
 }
 
-/// Adds to a cell; of two additions that meet one may be lost.
+/// Changes a cell; of two changes that meet one may be lost.
 #[inline(always)]
-pub(crate) fn add_racing_to(cell: &AtomicU64, value: f64) {
-    let sum = f64::from_bits(cell.load(Ordering::Relaxed)) + value;
-    cell.store(sum.to_bits(), Ordering::Relaxed);
+pub(crate) fn change_racing(cell: &AtomicU64, change: impl FnOnce(f64) -> f64) {
+    cell.store(change(load(cell)).to_bits(), Ordering::Relaxed);
 }

@@ -63,6 +63,7 @@ impl Engine for Simulated {
             link_in: 0.0,
             link_out: 0.0,
             last_sum: f64::NEG_INFINITY,
+            journal: None,
             pace: self.cluster.algorithms.get(job.algorithm.name()).copied().unwrap_or(1.0),
             luck: Xoshiro256PlusPlus::seed_from_u64(
                 job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -100,6 +101,8 @@ struct Simulation<'a> {
     link_out: f64,
     /// When the last sum on the clock ended.
     last_sum: f64,
+    /// Where workers tell one another what they change.
+    journal: Option<Arc<Journal>>,
     /// How many times longer this algorithm computes than its metered work says.
     pace: f64,
     /// Decides when this worker straggles.
@@ -183,20 +186,24 @@ impl Transport for Simulation<'_> {
     }
 
     fn journal(&mut self) -> Result<Arc<Journal>, Error> {
-        self.commons.journal(self.meeting, self.rank, self.size)
+        let journal = self.commons.journal(self.meeting, self.rank, self.size)?;
+        self.journal = Some(journal.clone());
+        Ok(journal)
     }
 
     fn is_over(&self) -> bool {
         self.meeting.is_over()
     }
 
-    /// One step at a time, so that nobody reads what was written later.
+    /// One step at a time, so that nobody reads what was written later. A worker that is far ahead of a reader of its
+    /// journal waits in virtual time until that reader has had its turn: it cannot read before.
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
         self.until = until;
         while self.commons.turns.wait(self.rank, self.clock, until)? {
-            // Who waits for a turn cannot read, so a writer that waited for it here would wait for ever.
-            let Some(slow) = self.commons.awaited_reader(self.rank) else { return Ok(Some(1)) };
-            self.clock = self.commons.turns.wanted(slow).map_or(self.clock, f64::next_up);
+            let Some(reader) = self.journal.as_ref().and_then(|journal| journal.straggler(self.rank)) else {
+                return Ok(Some(1));
+            };
+            self.clock = self.clock.max(self.commons.turns.wanted(reader)).next_up();
         }
         Ok(None)
     }

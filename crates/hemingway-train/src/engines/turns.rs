@@ -17,8 +17,8 @@ pub struct Turns {
 
 #[derive(Debug)]
 struct State {
-    /// When each worker wants its turn; `None` while it computes, or is elsewhere.
-    wanted: Vec<Option<f64>>,
+    /// When each worker wants its turn, or wanted its last one.
+    wanted: Vec<f64>,
     /// How many want one.
     waiting: usize,
     /// Whose turn it is.
@@ -31,7 +31,7 @@ struct State {
 impl Turns {
     /// Of so many workers.
     pub fn new(size: usize) -> Turns {
-        let state = State { wanted: vec![None; size], waiting: 0, next: None, steps: 0, broken: false };
+        let state = State { wanted: vec![0.0; size], waiting: 0, next: None, steps: 0, broken: false };
         Turns { state: Mutex::new(state), wake: (0..size).map(|_| Condvar::new()).collect() }
     }
 
@@ -43,8 +43,8 @@ impl Turns {
         if state.next == Some(rank) {
             state.next = None;
         }
+        state.wanted[rank] = time;
         if state.steps < until {
-            state.wanted[rank] = Some(time);
             state.waiting += 1;
             self.pass_on(&mut state);
         }
@@ -56,17 +56,11 @@ impl Turns {
                 return Ok(false);
             }
             if state.next == Some(rank) {
-                state.wanted[rank] = None;
                 state.waiting -= 1;
                 return Ok(true);
             }
             state = self.wake[rank].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// When a worker that waits wants its turn.
-    pub fn wanted(&self, rank: usize) -> Option<f64> {
-        self.lock().wanted[rank]
     }
 
     /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough; nobody has a turn
@@ -75,7 +69,6 @@ impl Turns {
         let mut state = self.lock();
         state.steps += steps;
         if state.steps >= until {
-            state.wanted.fill(None);
             state.waiting = 0;
             self.wake.iter().for_each(Condvar::notify_one);
         }
@@ -91,6 +84,11 @@ impl Turns {
         self.lock().steps
     }
 
+    /// When a worker wants its turn, or wanted its last one.
+    pub fn wanted(&self, rank: usize) -> f64 {
+        self.lock().wanted[rank]
+    }
+
     /// Everyone who waits, now or later, gets an error.
     pub fn break_up(&self) {
         self.lock().broken = true;
@@ -102,10 +100,8 @@ impl Turns {
         if state.next.is_some() || state.waiting < state.wanted.len() {
             return;
         }
-        let earliest = (0..state.wanted.len()).min_by(|a, b| {
-            let time = |rank: &usize| state.wanted[*rank].unwrap_or(f64::INFINITY);
-            time(a).total_cmp(&time(b)).then(a.cmp(b))
-        });
+        let wanted = &state.wanted;
+        let earliest = (0..wanted.len()).min_by(|a, b| wanted[*a].total_cmp(&wanted[*b]).then(a.cmp(b)));
         state.next = earliest;
         if let Some(rank) = earliest {
             self.wake[rank].notify_one();

@@ -49,7 +49,6 @@ impl Sdca {
 
     /// Lets happen what the last visit found out, and tells the others.
     pub fn release(&mut self, worker: &mut Worker, told: &mut Told) {
-        self.tell_centre(worker, told);
         let Some(Held { row, alpha }) = self.held.take() else { return };
         let coordinate = &mut self.coordinates[row];
         let change = alpha - coordinate.dual;
@@ -63,7 +62,7 @@ impl Sdca {
     }
 
     /// Makes all that the others have told by now.
-    pub fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
+    fn catch_up(&mut self, worker: &mut Worker, told: &mut Told) {
         let (matrix, _) = worker.local.matrix();
         let [scale, bias_scale] = self.scales(worker);
         let over = || worker.is_over();
@@ -72,22 +71,42 @@ impl Sdca {
         with_rows!(matrix, rows => weights.catch_up::<false, _>(rows));
     }
 
-    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others at its next
-    /// turn, since some may still be on their way out of this round.
+    /// The weights with all that the others have told by now. What this worker trains on stays as it is: in which order
+    /// changes are summed there must not depend on who looks when.
+    pub fn look(&mut self, worker: &Worker, told: &Told, weights: &mut [f64]) {
+        weights.copy_from_slice(&self.weights);
+        let (matrix, _) = worker.local.matrix();
+        let [scale, bias_scale] = self.scales(worker);
+        let mut copy = told.clone();
+        let over = || worker.is_over();
+        let mut weights =
+            Together::new(weights, worker.local.features(), bias_scale / scale, &mut copy, &over);
+        with_rows!(matrix, rows => for other in (0..told.read.len()).filter(|other| *other != told.rank) {
+            for at in told.read[other]..told.journal.written(other) {
+                weights.make::<false, _>(rows, told.journal.read(other, at));
+            }
+        });
+    }
+
+    /// Whoever leaves a round has to leave room in the rings of those who are still at their last visits: they would wait
+    /// for a reader that waits for them.
+    pub fn catch_up_if_far_behind(&mut self, worker: &mut Worker, told: &mut Told) {
+        if told.is_far_behind() {
+            self.catch_up(worker, told);
+        }
+    }
+
+    /// The multiplier step of the bias, with what this worker knows of the duals of all; it tells the others.
     pub fn move_centre_of_all(&mut self, worker: &Worker, told: &mut Told) {
         let [scale, bias_scale] = self.scales(worker);
         let step = told.moved / scale * bias_scale;
         if self.bias_penalty.is_some() {
-            self.weights[worker.local.features()] += step;
-            *told.centre.get_or_insert_default() += step;
+            let over = || worker.is_over();
+            let features = worker.local.features();
+            self.weights[features] += step;
+            let mut weights = Together::new(&mut self.weights, features, 0.0, told, &over);
+            weights.tell(Change { row: THE_CENTRE, along: step });
         }
-    }
-
-    fn tell_centre(&mut self, worker: &Worker, told: &mut Told) {
-        let Some(step) = told.centre.take() else { return };
-        let over = || worker.is_over();
-        let mut weights = Together::new(&mut self.weights, worker.local.features(), 0.0, told, &over);
-        weights.tell(Change { row: THE_CENTRE, along: step });
     }
 
     /// What all workers' visits of the last round show, where rounds have no sum.
@@ -111,7 +130,7 @@ impl Sdca {
 const THE_CENTRE: usize = usize::MAX;
 
 /// How far this worker has read what the others tell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Told {
     journal: Arc<Journal>,
     rank: usize,
@@ -123,15 +142,18 @@ pub struct Told {
     values: f64,
     /// The sum of all changes: how far the sum of the duals would move weights along a row.
     moved: f64,
-    /// How far this worker has moved the centre of the bias without telling the others.
-    centre: Option<f64>,
 }
 
 impl Told {
     /// Nothing yet, but for duals that had moved so far before.
     pub fn new(journal: Arc<Journal>, rank: usize, sigma: f64, moved: f64) -> Told {
         let read = vec![0; journal.workers()];
-        Told { journal, rank, sigma, read, values: 0.0, moved, centre: None }
+        Told { journal, rank, sigma, read, values: 0.0, moved }
+    }
+
+    fn is_far_behind(&self) -> bool {
+        let mut others = (0..self.read.len()).filter(|other| *other != self.rank);
+        others.any(|other| self.journal.is_far_ahead(other, self.read[other]))
     }
 }
 
@@ -167,28 +189,32 @@ impl<'a, F: Fn() -> bool> Together<'a, F> {
     /// Makes the changes that the others have told since the last look.
     #[inline(always)]
     fn catch_up<const FMA: bool, R: Rows>(&mut self, rows: R) {
-        let Told { journal, rank, read, values, moved, .. } = &mut *self.told;
-        for other in (0..read.len()).filter(|other| other != rank) {
-            let written = journal.written(other);
-            if written == read[other] {
+        for other in 0..self.told.read.len() {
+            let (before, written) = (self.told.read[other], self.told.journal.written(other));
+            if other == self.told.rank || written == before {
                 continue;
             }
-            for at in read[other]..written {
-                let Change { row, along } = journal.read(other, at);
-                if row == THE_CENTRE {
-                    self.bias.iter_mut().for_each(|bias| **bias += along);
-                    continue;
-                }
-                rows.add::<FMA>(row, along, self.weights);
-                if let Some(bias) = &mut self.bias {
-                    **bias += along * self.bias_ratio;
-                    *moved += along;
-                }
-                *values += rows.length(row) as f64;
+            for at in before..written {
+                self.make::<FMA, R>(rows, self.told.journal.read(other, at));
             }
-            read[other] = written;
-            journal.told(other, *rank, written);
+            self.told.read[other] = written;
+            self.told.journal.told(other, self.told.rank, written);
         }
+    }
+
+    /// A change that another worker has told.
+    #[inline(always)]
+    fn make<const FMA: bool, R: Rows>(&mut self, rows: R, Change { row, along }: Change) {
+        if row == THE_CENTRE {
+            self.bias.iter_mut().for_each(|bias| **bias += along);
+            return;
+        }
+        rows.add::<FMA>(row, along, self.weights);
+        if let Some(bias) = &mut self.bias {
+            **bias += along * self.bias_ratio;
+            self.told.moved += along;
+        }
+        self.told.values += rows.length(row) as f64;
     }
 }
 
