@@ -28,6 +28,8 @@ CHARACTERS = ["ln m", "ln(1+κ)", "ln(1+R²/λ)", "ln n", "ln(R²/L)", "ln deff"
 PLACES = [NAMES.index(name) for name in CHARACTERS]
 LOSSES = ["hinge", "smoothed-hinge", "logistic", "squared"]
 RUST = {"hinge": "Hinge", "smoothed-hinge": "SmoothedHinge", "logistic": "Logistic", "squared": "Squared"}
+KEBAB = {"Dual": "dual", "Batch": "batch", "SecondOrder": "second-order", "Stochastic": "stochastic",
+         "Decentralised": "decentralised"}
 LEVELS = range(4, 21, 2)  # errors 10^(-k/4) that count
 COMMON = 3.0  # ridge on the line of all smooth losses, in runs, on terms of unit spread
 OWN = 30.0  # ridge on what a loss adds to it
@@ -38,6 +40,7 @@ NARROW = 0.1  # the least standard deviation of ln rounds
 STUCK = 20.0  # a run without further progress counts as not having reached the next error in this many times its rounds
 PILOTED = ["l-bfgs", "newton"]  # rounds on some rows tell those on all
 INSIDE, REACH = 0.9, 1.645  # the share of left-out points that so many standard deviations are to hold
+LEAST = 1e-3  # eigenvalue of the correlations, so that rounding leaves none below 0
 SHARED = 12  # problems that a correlation needs; with fewer it is drawn to 0
 
 
@@ -71,7 +74,8 @@ def read(path):
             run = json.loads(line)
         except json.JSONDecodeError:
             continue  # the last line of a call that was ended
-        run["alone"] = run["family"] == "Dual" and run["workers"] == 1
+        # Runs from before there was such a field are of algorithms of which CoCoA alone settles rows.
+        run["alone"] = run["workers"] == 1 and run.get("settles", run["algorithm"] == "cocoa")
         run["problem"] = (run["data"], run["loss"], run["lambda"], run["bias"], run["rows"], run["nonzeros"])
         run["terms"] = with_products(run["terms"])
         run["points"] = list(points(run))
@@ -374,26 +378,17 @@ def correlations(groups, residuals):
 
 
 def valid(matrix):
-    """The nearest matrix that several worker counts of each group may have together: no negative eigenvalues."""
-    size = len(matrix)
-    several = np.block([[matrix, matrix], [matrix, matrix]])
-    np.fill_diagonal(several, 1.0)
-    for shrink in np.arange(1.0, 0.0, -0.02):
-        tried = several * shrink
-        np.fill_diagonal(tried, 1.0)
-        if np.linalg.eigvalsh(tried).min() > 1e-6:
-            result = matrix * shrink
-            for at in range(size):
-                if matrix[at, at] == 1.0:
-                    result[at, at] = 1.0
-            return result
-    return np.eye(size)
+    """The nearest matrix that any number of worker counts of each group may have together: no negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = (vectors * np.maximum(values, LEAST)) @ vectors.T
+    scale = np.sqrt(np.maximum(np.diag(raised), 1.0))
+    return raised / np.outer(scale, scale)
 
 
 def per_decade(groups, residuals):
     """How the correlation of residuals along a run falls with a decade of the error, by family."""
     answer = {}
-    for family in ("Dual", "Batch", "SecondOrder", "Stochastic"):
+    for family in KEBAB:
         products = []
         for group, judged in residuals.items():
             for run, points in judged:
@@ -410,7 +405,6 @@ def per_decade(groups, residuals):
 
 def rust(runs, groups, fitted, residuals):
     families = {group: next(run["family"] for runs in by_loss.values() for run in runs) for group, by_loss in groups.items()}
-    kebab = {"Dual": "dual", "Batch": "batch", "SecondOrder": "second-order", "Stochastic": "stochastic"}
     text = [HEADER % len(NAMES)]
     lines = []
     for group in sorted(groups):
@@ -427,7 +421,7 @@ def rust(runs, groups, fitted, residuals):
                          f"coefficients: [{numbers(fitted[group][loss])}], deviation: [{at_one:.3f}, {slope:.3f}] }},")
     text.append(f"#[rustfmt::skip]\npub(super) static LINES: [Line; {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n")
     lines = []
-    for family in kebab:
+    for family in KEBAB:
         members = [group for group in groups if families[group] == family]
         joined = {loss: [run for group in members for run in groups[group].get(loss, [])] for loss in LOSSES}
         uses = np.any([used(group, groups[group]) for group in members], 0)
@@ -435,7 +429,7 @@ def rust(runs, groups, fitted, residuals):
         for loss in LOSSES:
             off = [value - predicted(together[loss], terms) for run in joined[loss] for _, terms, value, hit in run["points"] if hit]
             deviation = max(math.hypot(np.sqrt(np.mean(np.square(off))), STRANGER), NARROW)
-            lines.append(f'    FamilyLine {{ family: "{kebab[family]}", loss: Loss::{RUST[loss]}, '
+            lines.append(f'    FamilyLine {{ family: "{KEBAB[family]}", loss: Loss::{RUST[loss]}, '
                          f"coefficients: [{numbers(together[loss])}], deviation: {deviation:.3f} }},")
     text.append(f"#[rustfmt::skip]\npub(super) static FAMILIES: [FamilyLine; {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n")
     names, matrix = correlations(sorted(groups), residuals)
@@ -444,11 +438,11 @@ def rust(runs, groups, fitted, residuals):
                 + "\n".join(f'    ("{name}", {str(alone).lower()}),' for name, alone in names) + "\n];\n")
     text.append("/// Between the residuals of two lines at one problem; on the diagonal between two numbers of workers.\n"
                 f"#[rustfmt::skip]\npub(super) static CORRELATIONS: [[f64; {len(names)}]; {len(names)}] = [\n"
-                + "\n".join(f"    [{', '.join(f'{value:.3f}' for value in row)}]," for row in matrix) + "\n];\n")
+                + "\n".join(f"    [{', '.join(f'{value:.5f}' for value in row)}]," for row in matrix) + "\n];\n")
     falls = per_decade(groups, residuals)
     text.append("/// The correlation of residuals along a run falls by this factor with every decade of the error.\n"
-                "#[rustfmt::skip]\npub(super) static PER_DECADE: [(&str, f64); 4] = [\n"
-                + "\n".join(f'    ("{kebab[family]}", {value:.2f}),' for family, value in falls.items()) + "\n];\n")
+                f"#[rustfmt::skip]\npub(super) static PER_DECADE: [(&str, f64); {len(falls)}] = [\n"
+                + "\n".join(f'    ("{KEBAB[family]}", {value:.2f}),' for family, value in falls.items()) + "\n];\n")
     rows = np.array([point[1] for run in runs for point in run["points"]])
     columns = [rows[:, place] for place in PLACES]
     text.append("/// What the runs covered: the least and the most of each of [`super::line::CHARACTERS`].\n"

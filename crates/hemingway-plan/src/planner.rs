@@ -367,9 +367,13 @@ impl Planner {
         }
         let as_planned = self.as_planned().filter(|planned| self.rank(planned) < self.rank(&alone));
         let stay = as_planned.unwrap_or(alone);
+        // A shorter tail alone is no reason: what is handed over to has to be faster in the median too.
+        let faster = |other: &Forecast| {
+            self.goal.cheapest || other.reached.is_some() || other.times.at(0.0) < stay.times.at(0.0)
+        };
         let others = (0..self.candidates)
             .filter(|&other| other != stage.model && !self.failed[other])
-            .filter_map(|other| self.alone(other));
+            .filter_map(|other| self.alone(other).filter(faster));
         let Some(best) = others.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else {
             return Next::GoOn;
         };

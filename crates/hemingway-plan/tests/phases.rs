@@ -64,8 +64,10 @@ impl Case {
             (_, "l-bfgs") if self.loss == Loss::Hinge => 0.6..=2.0,
             (_, "l-bfgs") if hinges => 0.6..=1.2,
             (_, "l-bfgs") => 0.85..=1.15,
-            // How many steps a system takes is up to the data: few where the penalty is large.
-            (_, "newton-cg") => 0.3..=3.0,
+            // How many steps a system takes is up to the data: a single one where the penalty is large.
+            (_, "newton-cg") => 0.15..=3.0,
+            // How many features a batch has is up to which rows are drawn.
+            (_, "async-sgd") => 0.95..=1.05,
             // The Hessian is most of a round, and the search mostly takes the whole step at once.
             (_, "newton") => 0.92..=1.05,
             _ => METERED,

@@ -65,6 +65,8 @@ struct Line<'a> {
     algorithm: &'static str,
     family: String,
     workers: usize,
+    /// Whether rounds become shorter as rows settle, so that effort is not rounds.
+    settles: bool,
     passes: f64,
     /// Rows of a pilot.
     pilot: Option<usize>,
@@ -276,6 +278,7 @@ impl Trial<'_> {
             algorithm: entry.name,
             family: format!("{:?}", entry.family),
             workers,
+            settles,
             passes,
             pilot,
             terms: prior::terms(&profile, workers, passes, 1.0).map(digits).to_vec(),

@@ -165,7 +165,7 @@ fn family_name(family: Family) -> &'static str {
         Family::Dual => "dual",
         Family::Batch => "batch",
         Family::SecondOrder => "second-order",
-        // Nothing of it was measured: it is taken for the family whose steps it makes.
-        Family::Stochastic | Family::Decentralised => "stochastic",
+        Family::Stochastic => "stochastic",
+        Family::Decentralised => "decentralised",
     }
 }

@@ -51,7 +51,8 @@ fn every_family_has_a_wide_line_for_every_loss() {
             Family::Dual => "dual",
             Family::Batch => "batch",
             Family::SecondOrder => "second-order",
-            Family::Stochastic | Family::Decentralised => "stochastic",
+            Family::Stochastic => "stochastic",
+            Family::Decentralised => "decentralised",
         };
         assert!(PER_DECADE.iter().any(|(known, _)| *known == name), "{name}");
         for loss in LOSSES {

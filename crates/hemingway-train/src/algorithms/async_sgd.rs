@@ -8,7 +8,7 @@
 //! Dean et al., Large scale distributed deep networks (Downpour SGD), 2012; Li et al., Scaling distributed machine learning
 //! with the parameter server, 2014.
 
-use super::hogwild::penalty_shares;
+use super::hogwild::{self, penalty_shares};
 use super::sgd::{self, draw};
 use super::step_size::StepSize;
 use super::{About, Entry, Family, TakeOver, suits_all};
@@ -55,11 +55,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: |share| {
-        let mut phases = sgd::set_up(share, (DEFAULT_BATCH as f64).min(share.total_rows));
-        phases.push(Phase::once(share.squares(), share.dimension));
-        phases
-    },
+    set_up: |share| hogwild::set_up(share, (DEFAULT_BATCH as f64).min(share.total_rows)),
     round,
     build: |given| {
         Box::new(AsyncSgd {

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::sgd::{self, draw};
-use super::step_size::StepSize;
+use super::sgd::draw;
+use super::step_size::{StepSize, search_cost};
 use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
@@ -53,11 +53,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: |share| {
-        let mut phases = sgd::set_up(share, 1.0);
-        phases.push(Phase::once(share.squares(), share.dimension));
-        phases
-    },
+    set_up: |share| set_up(share, 1.0),
     round,
     build: |given| Box::new(Hogwild { step_size: given.step_size }),
 };
@@ -100,6 +96,13 @@ impl Algorithm for Hogwild {
             weights: from.weights.clone(),
         }))
     }
+}
+
+/// The search for a step size, where a step is along the mean gradient of so many rows, and the rows that have each feature.
+pub(super) fn set_up(share: &Share, rows: f64) -> Vec<Phase> {
+    let mut phases = search_cost(share, rows).to_vec();
+    phases.push(Phase::once(share.squares(), share.dimension));
+    phases
 }
 
 /// A step on as many rows as there are, which all workers make together.

@@ -20,7 +20,7 @@ use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
 use crate::sdca::{Sdca, Told};
-use crate::{Algorithm, Error, Estimate, Model, Needs, Phase, Share, Solver, Worker};
+use crate::{Algorithm, Error, Estimate, Model, Needs, Phase, Share, Solver, Work, Worker};
 
 /// PASSCoDe has no hyperparameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::After { rounds: 0.5 },
     unsuited: suits_all,
-    set_up: local_dual::set_up,
+    set_up,
     round,
     build: |_| Box::new(Passcode),
 };
@@ -141,9 +141,23 @@ const SAMPLE: usize = 1000;
 /// so often.
 const STEPS: usize = 4;
 
-/// A pass over all rows, which all workers make together.
+/// A few passes over a sample of the rows, where there are others.
+fn set_up(share: &Share) -> Vec<Phase> {
+    let mut phases = local_dual::set_up(share);
+    if share.workers > 1.0 {
+        let sample = share.rows.min((SAMPLE as f64 / share.workers).ceil());
+        let look = Phase::once(3.0 * share.values_of(sample), share.dimension + 1);
+        phases.extend([look; STEPS]);
+        phases.push(Phase::once(Work::default(), 1));
+    }
+    phases
+}
+
+/// A pass over all rows, which all workers make together, and the changes of the others, which each makes on its weights.
 fn round(share: &Share) -> Vec<Phase> {
-    vec![Phase::apart(share.steps(share.rows, 2.0))]
+    let others = share.rows * (share.workers - 1.0);
+    let changes = local_dual::changed(share) * share.values_of(others);
+    vec![Phase::apart(share.steps(share.rows, 1.0 + local_dual::changed(share)) + changes)]
 }
 
 /// Coordinate ascent at once with others.
