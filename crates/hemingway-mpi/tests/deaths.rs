@@ -24,13 +24,14 @@ impl Run {
     }
 
     fn start_on(workers: &[&str], extra: &[&str]) -> Run {
-        Run::start_with(&[workers, &["--algorithm", "minibatch-sgd"], extra].concat())
+        Run::start_with(&[workers, &["--algorithm", "minibatch-sgd"], &SLOWLY, extra].concat())
     }
 
     /// Two workers, and a server beside them.
     fn start_with_a_server(extra: &[&str]) -> Run {
         Run::start_with(
-            &[&["--workers", "2", "--algorithm", "async-sgd", "--score-every", "5"], extra].concat(),
+            &[&["--workers", "2", "--algorithm", "async-sgd", "--score-every", "5"], &SLOWLY[..], extra]
+                .concat(),
         )
     }
 
@@ -89,6 +90,9 @@ fn assert_all_gone(since: Instant, processes: &[u32]) {
     wait_for("the ranks to end", || !processes.iter().any(|number| is_alive(*number)));
     assert!(since.elapsed() < PATIENCE, "it took {:?}", since.elapsed());
 }
+
+/// Steps so short that a run goes on for minutes before there is no more progress.
+const SLOWLY: [&str; 2] = ["--step-size", "1e-3"];
 
 const FOREVER: [&str; 2] = ["--within", "10m"];
 
@@ -313,7 +317,7 @@ fn an_interrupted_run_with_servers_saves_its_model() {
 /// The run that waits for it is interrupted, and has its last checkpoint.
 #[test]
 fn a_server_that_stops_is_named() {
-    let run = Run::start_with_a_server(&[&FOREVER[..], &["--patience", "4s"]].concat());
+    let run = Run::start_with_a_server(&[&FOREVER[..], &["--patience", "5s"]].concat());
     kill_process(pid(run.ranks()[2]), Signal::STOP).unwrap();
     let (code, said, folder) = run.end();
     assert_eq!(code, Some(1), "{said}");

@@ -107,6 +107,8 @@ fn a_lost_host_is_left_out() {
         "mpi",
         "--algorithm",
         "minibatch-sgd",
+        "--step-size",
+        "1e-3",
         "--rounds",
         "50000",
         "--checkpoint-every",
@@ -137,6 +139,8 @@ fn endless(hosts: &Hosts, extra: &[&str]) -> std::process::Child {
         "mpi",
         "--algorithm",
         "minibatch-sgd",
+        "--step-size",
+        "1e-3",
         "--checkpoint-every",
         "200ms",
     ];

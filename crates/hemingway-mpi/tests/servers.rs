@@ -165,7 +165,8 @@ fn stages_in_advance_have_servers_too() {
         .map(|run| run.primal)
         .collect();
     assert_eq!(errors.len(), 3);
-    assert!(errors[2] <= errors[0], "{errors:?}");
+    // CoCoA+ comes to the optimum; stochastic steps before and after it stay near.
+    assert!(errors.iter().all(|error| *error >= errors[1] && *error < 1.02 * errors[1]), "{errors:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! with the parameter server, 2014.
 
 use super::hogwild::{self, penalty_shares};
-use super::sgd::{self, draw};
+use super::sgd::draw;
 use super::step_size::StepSize;
 use super::{About, Entry, Family, TakeOver, suits_all};
 use crate::footprint::Vectors;
