@@ -63,7 +63,7 @@ impl Turns {
         }
     }
 
-    /// Counts steps made during one's turn. Those who wait need not wait any longer if that is enough; nobody has a turn
+    /// Counts the steps of a turn. If they complete the round, all who wait are released, and nobody gets a turn
     /// again before all of them have asked for one.
     pub fn made(&self, steps: u64, until: u64) {
         let mut state = self.lock();

@@ -28,7 +28,7 @@ fn outcomes<S: Send + Sync + 'static, T: Ord + Send + 'static>(
     explore(None, workers, shared, work, observe)
 }
 
-/// Like [`outcomes`], in all interleavings that take the core at most so many times from a thread that could go on. All
+/// Like [`outcomes`], in all interleavings with at most this many preemptions of a thread that could go on. All
 /// are too many where three workers wait for one another; bugs that need more than two such moments are rare.
 fn outcomes_with_preemptions<S: Send + Sync + 'static, T: Ord + Send + 'static>(
     preemptions: usize,

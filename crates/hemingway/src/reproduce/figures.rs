@@ -154,7 +154,7 @@ fn fewer(traces: &[Trace], others: &[Trace]) -> String {
     let all: Vec<String> = traces.iter().filter(|trace| trace.workers > 1).filter_map(ratio).collect();
     match all.is_empty() {
         true => String::new(),
-        false => format!("CoCoA takes so many times as many rounds: {}.", all.join(", ")),
+        false => format!("Rounds of CoCoA over those of CoCoA+: {}.", all.join(", ")),
     }
 }
 
