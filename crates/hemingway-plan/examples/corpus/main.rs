@@ -1,11 +1,12 @@
 //! The corpus that the prior is fitted to: rounds to certified errors of many configurations on many problems.
 //!
-//!     corpus SEED SECONDS JOBS [--only ALGORITHM,…] [FILE…] > corpus.jsonl
+//!     corpus SEED SECONDS JOBS [--only ALGORITHM,…] [--patience FACTOR] [FILE…] > corpus.jsonl
 //!
 //! Draws datasets until the time is up: every other one is generated, every other one is the next of the files. On each it
 //! solves one problem per loss, with a penalty at random, on a simulated cluster without a network. A line is a run.
 //! Dual methods on one worker skip settled rows, so the effort of a run is given in passes over all rows as well as in
-//! rounds. Runs are ended after less than a second of real time; errors that were not reached by then were not reached *yet*.
+//! rounds. Runs are ended after less than a second of real time, or FACTOR times as long on a machine that is busy; errors
+//! that were not reached by then were not reached *yet*.
 
 #[path = "../../../hemingway-train/examples/regret/clocks.rs"]
 mod clocks;
@@ -88,31 +89,47 @@ struct Trial<'a> {
     name: &'a str,
     real: bool,
     problem: Problem,
+    patience: f64,
+}
+
+/// What the command line asks for.
+struct Wanted {
+    seed: u64,
+    end: Instant,
+    files: Vec<String>,
+    only: Option<Vec<String>>,
+    patience: f64,
 }
 
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let only = arguments.iter().position(|argument| argument == "--only").map(|at| {
-        let names = arguments.drain(at..(at + 2).min(arguments.len())).nth(1).unwrap_or_default();
-        names.split(',').map(str::to_owned).collect::<Vec<_>>()
-    });
-    let only = only.as_deref();
-    if let Some(name) = only.into_iter().flatten().find(|name| entry(name).is_none()) {
+    let mut flag = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.drain(at..(at + 2).min(arguments.len())).nth(1)
+    };
+    let only = flag("--only").map(|names| names.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let patience = flag("--patience").map_or(1.0, |factor| factor.parse().expect("FACTOR is a number"));
+    if let Some(name) = only.iter().flatten().find(|name| entry(name).is_none()) {
         eprintln!("there is no algorithm {name}");
         std::process::exit(2);
     }
     let [seed, seconds, jobs, files @ ..] = arguments.as_slice() else {
-        eprintln!("usage: corpus SEED SECONDS JOBS [--only ALGORITHM,…] [FILE…]");
+        eprintln!("usage: corpus SEED SECONDS JOBS [--only ALGORITHM,…] [--patience FACTOR] [FILE…]");
         std::process::exit(2);
     };
-    let seed: u64 = seed.parse().expect("SEED is a number");
-    let end = Instant::now() + Duration::from_secs(seconds.parse().expect("SECONDS is a number"));
+    let wanted = Wanted {
+        seed: seed.parse().expect("SEED is a number"),
+        end: Instant::now() + Duration::from_secs(seconds.parse().expect("SECONDS is a number")),
+        files: files.to_vec(),
+        only,
+        patience,
+    };
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..jobs.parse().expect("JOBS is a number") {
             scope.spawn(|| {
-                while Instant::now() < end {
-                    on_dataset(seed, next.fetch_add(1, Ordering::Relaxed), files, only, end);
+                while Instant::now() < wanted.end {
+                    on_dataset(&wanted, next.fetch_add(1, Ordering::Relaxed));
                 }
             });
         }
@@ -120,7 +137,8 @@ fn main() {
 }
 
 /// One problem per loss on a dataset.
-fn on_dataset(seed: u64, at: u64, files: &[String], only: Option<&[String]>, end: Instant) {
+fn on_dataset(wanted: &Wanted, at: u64) {
+    let Wanted { seed, end, files, only, patience } = wanted;
     let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(at));
     let real = at % 2 == 1 && !files.is_empty();
     let (name, data, scores) = if real {
@@ -142,11 +160,11 @@ fn on_dataset(seed: u64, at: u64, files: &[String], only: Option<&[String]>, end
             Rc::new(Dataset::new("regression", data.matrix.clone(), numbers.clone(), Labels::Numbers))
         });
         let data = regression.as_ref().unwrap_or(&data);
-        let trial = Trial { data, profile: &profile, name: &name, real, problem };
+        let trial = Trial { data, profile: &profile, name: &name, real, problem, patience: *patience };
         // Numbers of its own, so that the problems are the same whatever is run on them.
         let mut own = Rng::seed_from_u64(rng.random());
-        if Instant::now() < end {
-            trial.all(only, &mut own);
+        if Instant::now() < *end {
+            trial.all(only.as_deref(), &mut own);
         }
     }
 }
@@ -230,6 +248,7 @@ impl Trial<'_> {
             Family::Batch if entry.name == "gradient-descent" => LESS,
             Family::Dual | Family::Batch | Family::SecondOrder => LONGEST,
         };
+        let longest = longest.mul_f64(self.patience);
         let run = simulation.run(Box::new(move |point, seconds| {
             let error = if point.dual > 0.0 { point.certified_error } else { f64::INFINITY };
             observer.borrow_mut().push((point.round, seconds[0], error));
