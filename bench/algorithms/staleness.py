@@ -168,7 +168,7 @@ At about the same delay in rows: {alike}
 
 A longer delay wants a shorter step. The second figure takes for each number of workers the best of {size} step sizes, from a
 hundredth of the one found on one worker to three times as long ({most_grid} passes at most, one seed). The search that a run makes by itself
-tries steps on a sample of each worker's rows, one after the other: it does not see delay.
+tries steps on a sample of each worker's rows, twice as late as they are with so many workers.
 
 {table}
 """

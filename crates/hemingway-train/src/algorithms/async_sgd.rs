@@ -11,7 +11,7 @@
 use super::hogwild::{self, penalty_shares};
 use super::sgd::draw;
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, TakeOver, late, suits_all};
 use crate::footprint::Vectors;
 use crate::recent::Recent;
 use crate::{Algorithm, Error, Exchange, Model, Needs, Phase, Request, Share, Solver, Worker};
@@ -55,7 +55,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: |share| hogwild::set_up(share, (DEFAULT_BATCH as f64).min(share.total_rows)),
+    set_up: hogwild::set_up,
     round,
     build: |given| {
         Box::new(AsyncSgd {
@@ -82,8 +82,8 @@ impl Algorithm for AsyncSgd {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
-        let size = StepSize::choose(worker, given, self.batch)?;
         let shares = penalty_shares(worker)?;
+        let size = late::choose(worker, given, self.batch, &shares)?;
         let mut recent = Recent::new(&from.weights);
         let mut before = 0.0;
         if let Some(saved) = saved {

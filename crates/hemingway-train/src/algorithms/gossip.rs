@@ -5,7 +5,7 @@ use hemingway_data::shard;
 
 use super::quantiser::Quantiser;
 use super::sgd::{self, Move, Reach, descend, draw, known};
-use super::step_size::{self, StepSize};
+use super::step_size::{self, StepSize, TURNS};
 use crate::topology::Neighbours;
 use crate::{Error, Exchange, Parameters, Phase, Rng, Share, Topology, Work, Worker};
 
@@ -46,7 +46,7 @@ impl Given {
         let size = StepSize::search(worker, known, size, |worker, size, sample| {
             let mut weights = vec![0.0; worker.local.dimension()];
             let mut alone = build(self.among(worker, Alone(sample), rows, reach), &weights);
-            for step in 0..(sample / rows).max(1) {
+            for step in 0..(sample / rows).max(TURNS) {
                 alone.round(worker, size, step as u64, &mut weights)?;
             }
             Ok(weights)
@@ -160,7 +160,7 @@ const MIXING_FLOPS: f64 = 2.0;
 /// P(0), and the search for a step size by the method itself without neighbours.
 pub(super) fn set_up(share: &Share) -> Vec<Phase> {
     let rows = sgd::batch_each(share);
-    let steps = (step_size::sample_of(share) / rows).floor().max(1.0);
+    let steps = (step_size::sample_of(share) / rows).floor().max(TURNS as f64);
     let mut phases = vec![Phase::once(Work::default(), 1)];
     phases.extend(step_size::trials_cost(share, steps * step(share, rows, 0.0)));
     phases

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::sgd::draw;
-use super::step_size::{StepSize, search_cost};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::step_size::StepSize;
+use super::{About, Entry, Family, TakeOver, late, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
@@ -53,7 +53,7 @@ pub(super) static ENTRY: Entry = Entry {
     late: false,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
-    set_up: |share| set_up(share, 1.0),
+    set_up,
     round,
     build: |given| Box::new(Hogwild { step_size: given.step_size }),
 };
@@ -74,8 +74,8 @@ impl Algorithm for Hogwild {
         saved: Option<&[f64]>,
     ) -> Result<Box<dyn Solver>, Error> {
         let given = saved.and_then(|saved| saved.first().copied()).or(self.step_size);
-        let size = StepSize::choose(worker, given, 1)?;
         let shares = penalty_shares(worker)?;
+        let size = late::choose(worker, given, 1, &shares)?;
         let mut recent = Recent::new(&from.weights);
         let mut before = 0.0;
         if let Some(saved) = saved {
@@ -98,9 +98,9 @@ impl Algorithm for Hogwild {
     }
 }
 
-/// The search for a step size, where a step is along the mean gradient of so many rows, and the rows that have each feature.
-pub(super) fn set_up(share: &Share, rows: f64) -> Vec<Phase> {
-    let mut phases = search_cost(share, rows).to_vec();
+/// The search for a step size, and the rows that have each feature.
+pub(super) fn set_up(share: &Share) -> Vec<Phase> {
+    let mut phases = late::search_cost(share).to_vec();
     phases.push(Phase::once(share.squares(), share.dimension));
     phases
 }

@@ -18,6 +18,7 @@ mod gossip;
 mod gradient_descent;
 mod hogwild;
 mod interior_point;
+mod late;
 mod lbfgs;
 mod line_search;
 mod local_dual;

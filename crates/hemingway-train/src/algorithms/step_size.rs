@@ -3,7 +3,8 @@
 //! Steps shrink like η_t = η/(1 + ηλt). Where the user gives no η, every method makes the same search for one, on the
 //! training clock: each worker tries steps of the method's own kind, from zero, on a sample of its rows, and the η that
 //! lowers the objective of all samples most is taken. Every trial visits each row of the sample once, so no method is
-//! better tuned than another; one whose steps average over b rows makes fewer steps of it, and can make longer ones.
+//! better tuned than another; one whose steps average over b rows makes fewer steps of it, and can make longer ones. But a
+//! single step does not tell which size lasts: where b rows are most of the sample, they are visited again.
 
 use super::sgd::{self, descend, local_steps};
 use crate::kernels::{Rows, with_rows};
@@ -78,6 +79,9 @@ const COARSE: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// And then, relative to the best of those.
 const FINE: [f64; 2] = [0.316, 3.16];
 
+/// A trial makes at least so many steps, and is at least so many times as long as steps are late.
+pub(super) const TURNS: usize = 4;
+
 /// Of the first rows of all workers.
 fn mean_squared_norm(worker: &mut Worker, sample: usize) -> Result<f64, Error> {
     let (matrix, range) = worker.local.matrix();
@@ -97,7 +101,8 @@ fn trial(worker: &mut Worker, size: StepSize, sample: usize, rows: usize) -> Vec
         return weights;
     }
     let mut gradient = vec![0.0; weights.len()];
-    for (step, rows) in order.chunks(rows).enumerate() {
+    let steps = sample.div_ceil(rows).max(TURNS);
+    for (step, rows) in order.chunks(rows).cycle().take(steps).enumerate() {
         gradient.fill(0.0);
         worker.local.gradient_of(rows, &weights, &mut gradient);
         descend(worker, size, step as f64, &gradient, rows.len(), &mut weights);
@@ -114,8 +119,13 @@ fn lowest(objectives: &[f64]) -> usize {
 /// What a search costs, where a step is along the mean gradient of so many rows of a worker.
 pub(super) fn search_cost(share: &Share, rows: f64) -> [Phase; 3] {
     let sample = sample_of(share);
-    let descents = if rows > 1.0 { (sample / rows).ceil() * sgd::descent(share) } else { Work::default() };
-    trials_cost(share, share.steps(sample, 2.0) + descents)
+    if rows <= 1.0 {
+        return trials_cost(share, share.steps(sample, 2.0));
+    }
+    let batches = (sample / rows).ceil();
+    let steps = batches.max(TURNS as f64);
+    let visits = (steps / batches).floor() * sample + steps % batches * rows;
+    trials_cost(share, share.steps(visits, 2.0) + steps * sgd::descent(share))
 }
 
 /// What a search costs whose trials cost so much.
