@@ -31,6 +31,32 @@ fn usage() {
 }
 
 #[test]
+fn flags_of_other_algorithms() {
+    let needs = |flag: &str, takers: &str| {
+        format!("{flag} needs an algorithm that has it; use --algorithm {takers}, or leave it out")
+    };
+    check(&["train", "data.libsvm", "--bits", "4"], &[&needs("--bits", "dcd-psgd or ecd-psgd")]);
+    check(&["explain", "data.libsvm", "--servers", "2"], &[&needs("--servers", "async-sgd")]);
+    check(&["train", "--memory", "5", "--workers", "2"], &[&needs("--memory", "l-bfgs")]);
+    check(
+        &["train", "data.libsvm", "--topology", "ring"],
+        &[&needs("--topology", "d-psgd, dcd-psgd or ecd-psgd")],
+    );
+    check(
+        &["train", "data.libsvm", "--batch", "4"],
+        &["async-sgd, dadm", " or minibatch-sgd, or leave it out"],
+    );
+    check(
+        &["train", "data.libsvm", "--algorithm", "newton", "--bits", "4"],
+        &["newton has no --bits; leave it out, or use --algorithm dcd-psgd or ecd-psgd"],
+    );
+    // Losses that are taken for algorithms.
+    for command in [&["train", "data.libsvm", "--algorithm", "svm"][..], &["algorithms", "svm"]] {
+        check(command, &["`svm` is a loss, not an algorithm; use --loss hinge"]);
+    }
+}
+
+#[test]
 fn settings_out_of_range() {
     check(&["train", "data.libsvm", "--lambda", "0"], &["lambda", "positive", "0"]);
     check(&["train", "data.libsvm", "--lambda", "-1"], &["lambda", "-1"]);

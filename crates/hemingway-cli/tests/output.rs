@@ -386,6 +386,36 @@ fn other_names_are_understood_and_recorded_by_their_own() {
 }
 
 #[test]
+fn flags_that_only_some_of_the_algorithms_have_choose_among_them() {
+    let sandbox = Sandbox::new();
+    let explained = sandbox.json(&[
+        "explain",
+        "data.libsvm",
+        "--algorithms",
+        "l-bfgs,dcd-psgd",
+        "--bits",
+        "4",
+        "--engine",
+        "simulated",
+        "--json",
+    ]);
+    assert_eq!(explained["plan"]["stages"][0]["configuration"]["algorithm"], "dcd-psgd", "{explained}");
+    assert_eq!(explained["rejected"][0]["reason"], "it has no --bits");
+}
+
+#[test]
+fn a_mixing_matrix_says_how_many_workers() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mixing", "1/2 1/2 0\n1/2 1/4 1/4\n0 1/4 3/4\n");
+    let train = ["train", "data.libsvm", "--algorithm", "dcd-psgd", "--topology", "mixing", "--json"];
+    for end in [["--rounds", "3"], ["--error", "0.5"]] {
+        assert_eq!(sandbox.json(&[&train[..], &end].concat())["workers"], 3);
+    }
+    let other = sandbox.run(&[&train[..], &["--workers", "2"]].concat());
+    assert!(other.stderr.contains("is for 3 workers, not for 2; use --workers 3"), "{}", other.stderr);
+}
+
+#[test]
 fn nothing_but_the_result_with_quiet() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run(&["train", "data.libsvm", "--quiet", "--json"]);

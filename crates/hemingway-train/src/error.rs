@@ -27,6 +27,14 @@ pub enum Error {
         /// The nearest name there is.
         suggestion: Option<&'static str>,
     },
+    /// A loss where an algorithm should be.
+    #[error("`{name}` is a loss, not an algorithm; use --loss {loss}, with any algorithm or none named")]
+    LossForAlgorithm {
+        /// As written.
+        name: String,
+        /// The loss.
+        loss: &'static str,
+    },
     /// Not a loss.
     #[error("there is no loss `{name}`{}; choose hinge, smoothed-hinge, logistic or squared", nearest(.suggestion))]
     UnknownLoss {
@@ -46,12 +54,25 @@ pub enum Error {
         expected: &'static str,
     },
     /// A hyperparameter that the algorithm does not have.
-    #[error("{algorithm} has no {parameter}; leave it out")]
+    #[error("{algorithm} has no {parameter}; leave it out, or use --algorithm {}", any_of(takers))]
     UnusedParameter {
         /// The algorithm.
         algorithm: &'static str,
         /// The parameter's name on the command line.
         parameter: &'static str,
+        /// The algorithms that have it.
+        takers: Vec<&'static str>,
+    },
+    /// A hyperparameter that only some algorithms have, and none of them is named.
+    #[error(
+        "{parameter} needs an algorithm that has it; use --algorithm {}, or leave it out",
+        any_of(takers)
+    )]
+    UnnamedAlgorithm {
+        /// The parameter's name on the command line.
+        parameter: &'static str,
+        /// The algorithms that have it.
+        takers: Vec<&'static str>,
     },
     /// An algorithm whose cost grows too fast with the features.
     #[error("{algorithm} takes at most {most} features, not {features}; use l-bfgs")]
@@ -162,6 +183,14 @@ impl Error {
     /// A worker's part of a checkpoint that cannot be from this algorithm.
     pub(crate) fn damaged_worker() -> Error {
         Error::Checkpoint("a worker's part has the wrong length".to_owned())
+    }
+}
+
+/// `a, b or c`.
+fn any_of(names: &[&str]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        names => names.concat(),
     }
 }
 

@@ -45,7 +45,7 @@ pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
     About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family,
     GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash,
-    Svrg, TakeOver, algorithm, aliases, canonical, catalogue, entry, named, stands_for,
+    Svrg, TakeOver, algorithm, aliases, canonical, catalogue, check_unnamed, entry, named, stands_for,
 };
 pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;

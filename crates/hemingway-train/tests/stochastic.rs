@@ -264,10 +264,12 @@ fn a_mixing_matrix_travels_with_the_parameters() {
 fn what_a_method_does_not_take_is_refused() {
     let refused = |method, parameters| algorithm(method, &parameters).unwrap_err().to_string();
     let bits = |bits| Parameters { bits: Some(bits), ..Parameters::default() };
-    assert_eq!(refused("d-psgd", bits(8)), "d-psgd has no --bits; leave it out");
+    let or_use = "leave it out, or use --algorithm dcd-psgd or ecd-psgd";
+    assert_eq!(refused("d-psgd", bits(8)), format!("d-psgd has no --bits; {or_use}"));
     assert_eq!(refused("dcd-psgd", bits(1)), "--bits = 1 is out of range: from 2 to 32");
     let ring = Parameters { topology: Some(Topology::Ring), ..Parameters::default() };
-    assert_eq!(refused("local-sgd", ring), "local-sgd has no --topology; leave it out");
+    let or_use = "leave it out, or use --algorithm d-psgd, dcd-psgd or ecd-psgd";
+    assert_eq!(refused("local-sgd", ring), format!("local-sgd has no --topology; {or_use}"));
     let small = Parameters { batch: Some(3), ..Parameters::default() };
     let trial = Trial { parameters: small, ..trial("d-psgd", Loss::Logistic, 4) };
     assert!(matches!(trial.run(&simulated()), Err(Error::Parameter { parameter: "--batch", .. })));

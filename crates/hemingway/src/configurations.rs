@@ -137,9 +137,7 @@ impl PlanInputs<'_> {
     /// Powers of two and what is half-way between, where the next worker is on another kind of machine, and all there are.
     pub(crate) fn workers_to_choose(&self, cluster: &Cluster) -> Result<Vec<usize>, Error> {
         let rows = self.data.rows;
-        let of_topology =
-            || self.request.parameters.topology.as_ref().and_then(|topology| topology.workers());
-        if let Some(workers) = self.request.workers.or_else(of_topology) {
+        if let Some(workers) = self.request.workers {
             return Ok(vec![workers]);
         }
         let limit = self.request.planning.max_workers.unwrap_or(usize::MAX);

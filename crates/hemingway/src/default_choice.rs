@@ -102,6 +102,9 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         None if workers > 1 => ("cocoa-plus".to_owned(), "several workers: their updates are added"),
         None => ("cocoa".to_owned(), "one worker: coordinate ascent needs no step size"),
     };
+    if request.algorithm.is_none() {
+        hemingway_train::check_unnamed(&algorithm, &request.parameters)?;
+    }
     let engine = engine(request)?;
     check_ranks(&request.ranks, &engine)?;
     Ok(Choice {

@@ -43,7 +43,7 @@ pub fn explain(
     watch: &mut MeasureWatch,
 ) -> Result<Explanation, Error> {
     let base = request.base.clone().in_full();
-    let mut choice = choose(&base)?;
+    let mut choice = request.choose(&base)?;
     request.check_names(&choice.engine)?;
     let store = Store::open_if_there(place)?;
     measure_if_needed(&mut choice, store.as_ref())?;
@@ -61,7 +61,7 @@ pub fn explain(
     let seconds = pilots.iter().filter_map(Measured::report).map(|report| report.seconds).sum::<f64>();
     // Pilots have measured this machine where it was not known.
     let store = Store::open_if_there(place)?;
-    let mut choice = choose(&base)?;
+    let mut choice = request.choose(&base)?;
     measure_if_needed(&mut choice, store.as_ref())?;
     let after = request.plan(&base, &choice, &profiled, store.as_ref(), watch.interrupt)?;
     Ok(Explanation {
@@ -133,6 +133,15 @@ impl ExplainRequest {
             explanation.overhead_seconds += profiled.seconds;
         }
         Ok(explanation)
+    }
+
+    /// What stands in for all that is open. Hyperparameters that are given ask for an algorithm that has them, of those to
+    /// choose from.
+    fn choose(&self, base: &TrainRequest) -> Result<Choice, Error> {
+        let takes = |name: &&String| hemingway_train::algorithm(name, &base.parameters).is_ok();
+        let given = !base.parameters.given().is_empty();
+        let listed = self.algorithms.iter().flatten().find(takes).filter(|_| given).cloned();
+        choose(&TrainRequest { algorithm: base.algorithm.clone().or(listed), ..base.clone() }.in_full())
     }
 
     /// What is named has to be there, and to run on this engine.

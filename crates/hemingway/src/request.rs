@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hemingway_plan::{Goal, Risk};
-use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules};
+use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -175,11 +175,13 @@ impl Default for DataRequest {
 }
 
 impl TrainRequest {
-    /// The same request with every path absolute and the algorithm by its name in the catalogue, so that it can be repeated
-    /// from any directory and compared with others.
+    /// The same request with every path absolute, the algorithm by its name in the catalogue and the workers that a mixing
+    /// matrix is for, so that it can be repeated from any directory and compared with others.
     pub fn in_full(mut self) -> TrainRequest {
         let canonical = |name: String| hemingway_train::canonical(&name).map_or(name, str::to_owned);
         self.algorithm = self.algorithm.map(canonical);
+        let of_topology = || self.parameters.topology.as_ref().and_then(Topology::workers);
+        self.workers = self.workers.or_else(of_topology);
         self.data.spec = absolute_spec(&self.data.spec);
         self.test = self.test.map(|spec| absolute_spec(&spec));
         self.cluster = self.cluster.map(|path| absolute(&path));

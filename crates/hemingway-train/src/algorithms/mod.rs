@@ -220,9 +220,12 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
 
 /// The same, or an error that suggests the nearest name.
 pub fn named(name: &str) -> Result<&'static Entry, Error> {
-    entry(name).ok_or_else(|| Error::UnknownAlgorithm {
-        name: name.to_owned(),
-        suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
+    entry(name).ok_or_else(|| match name.parse::<Loss>() {
+        Ok(loss) => Error::LossForAlgorithm { name: name.to_owned(), loss: loss.name() },
+        Err(_) => Error::UnknownAlgorithm {
+            name: name.to_owned(),
+            suggestion: crate::suggest::nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
+        },
     })
 }
 
@@ -231,11 +234,25 @@ pub fn algorithm(name: &str, parameters: &Parameters) -> Result<Box<dyn Algorith
     let entry = named(name)?;
     for (parameter, flag) in parameters.given() {
         if !entry.parameters.contains(&parameter) {
-            return Err(Error::UnusedParameter { algorithm: entry.name, parameter: flag });
+            let takers = takers(parameter);
+            return Err(Error::UnusedParameter { algorithm: entry.name, parameter: flag, takers });
         }
     }
     check(parameters)?;
     Ok((entry.build)(parameters))
+}
+
+/// The algorithms that have a hyperparameter, by its name in [`Parameters`].
+fn takers(parameter: &str) -> Vec<&'static str> {
+    CATALOGUE.iter().filter(|entry| entry.parameters.contains(&parameter)).map(|entry| entry.name).collect()
+}
+
+/// Where no algorithm is named and this one stands in, hyperparameters that it does not have are an error.
+pub fn check_unnamed(stand_in: &str, parameters: &Parameters) -> Result<(), Error> {
+    let entry = named(stand_in)?;
+    let foreign = parameters.given().into_iter().find(|(name, _)| !entry.parameters.contains(name));
+    foreign
+        .map_or(Ok(()), |(name, parameter)| Err(Error::UnnamedAlgorithm { parameter, takers: takers(name) }))
 }
 
 /// Whether every hyperparameter lies in its range.
