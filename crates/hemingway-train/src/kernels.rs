@@ -5,11 +5,7 @@
 //! last addition. [`fastest`] compiles a whole task for the best instruction set of the machine, so that the
 //! loops are inlined into it.
 
-use std::sync::atomic::AtomicU64;
-
 use hemingway_data::{Dense, Matrix, Sparse};
-
-use crate::engines::shared_memory::load;
 
 /// Rows that kernels run over.
 pub trait Rows: Copy + Send + Sync {
@@ -17,8 +13,6 @@ pub trait Rows: Copy + Send + Sync {
     fn dot<const FMA: bool>(self, row: usize, weights: &[f64]) -> f64;
     /// weights += scale · x_row.
     fn add<const FMA: bool>(self, row: usize, scale: f64, weights: &mut [f64]);
-    /// x_row · weights, where others may change these meanwhile.
-    fn dot_shared(self, row: usize, weights: &[AtomicU64]) -> f64;
     /// The place and value of each stored value.
     fn entries(self, row: usize) -> impl Iterator<Item = (usize, f32)>;
     /// ‖x_row‖².
@@ -104,26 +98,6 @@ impl Rows for SparseRows<'_> {
             let weight = unsafe { weights.get_unchecked_mut(*index as usize) };
             *weight = multiply_add::<FMA>(f64::from(*value), scale, *weight);
         }
-    }
-
-    #[inline(always)]
-    fn dot_shared(self, row: usize, weights: &[AtomicU64]) -> f64 {
-        let (indices, values) = self.row(row);
-        assert!(weights.len() >= self.0.columns());
-        // SAFETY: every index of a `Sparse` lies below its number of columns, and weights are as many.
-        let weight = |index: u32| load(unsafe { weights.get_unchecked(index as usize) });
-        let mut sums = [0.0; 4];
-        let (indices4, indices) = indices.as_chunks::<4>();
-        let (values4, values) = values.as_chunks::<4>();
-        for (index, value) in indices4.iter().zip(values4) {
-            for lane in 0..4 {
-                sums[lane] += f64::from(value[lane]) * weight(index[lane]);
-            }
-        }
-        for (index, value) in indices.iter().zip(values) {
-            sums[0] += f64::from(*value) * weight(*index);
-        }
-        add_up(sums)
     }
 
     #[inline(always)]
@@ -216,24 +190,6 @@ impl Rows for DenseRows<'_> {
         for (weight, value) in weights[..values.len()].iter_mut().zip(values) {
             *weight = multiply_add::<FMA>(f64::from(*value), scale, *weight);
         }
-    }
-
-    #[inline(always)]
-    fn dot_shared(self, row: usize, weights: &[AtomicU64]) -> f64 {
-        let values = self.row(row);
-        let weights = &weights[..values.len()];
-        let mut sums = [0.0; 4];
-        let (values4, values) = values.as_chunks::<4>();
-        let (weights4, weights) = weights.as_chunks::<4>();
-        for (value, weight) in values4.iter().zip(weights4) {
-            for lane in 0..4 {
-                sums[lane] += f64::from(value[lane]) * load(&weight[lane]);
-            }
-        }
-        for (value, weight) in values.iter().zip(weights) {
-            sums[0] += f64::from(*value) * load(weight);
-        }
-        add_up(sums)
     }
 
     #[inline(always)]

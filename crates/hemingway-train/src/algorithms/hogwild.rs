@@ -2,14 +2,18 @@
 //!
 //! Every worker draws its own rows and steps along their gradients without locks and without waiting. Only the features of
 //! the row are touched, so the penalty is shared out among the rows that have a feature: λ n/n_j for a feature that n_j
-//! rows have, which in the mean is λ. Two updates of one feature at the same moment may cost one of them; on sparse rows
-//! that is rare, and the gradients are noisy anyway. Steps shrink like 1/t over the steps of all workers. The noise of
-//! single rows, and of weights that are some steps old, sets a floor under the error, which falls as steps shrink.
+//! rows have, which in the mean is λ. Steps shrink like 1/t over the steps of all workers. The noise of single rows, and of
+//! weights that are some steps old, sets a floor under the error, which falls as steps shrink.
+//!
+//! The authors let all cores write to the same weights at every step. Then the lines of cache travel: two cores were no
+//! faster than one. Here each worker steps on a copy of its own and exchanges what it has changed, every so many steps,
+//! for the features of the row at which it is: so a feature is exchanged the more often the more it changes. What
+//! others have changed and this worker does not see yet is bounded, in steps and in the penalty. Two exchanges of one
+//! feature at the same moment may cost one of them; that is rare, and the gradients are noisy anyway.
 //!
 //! Recht, Ré, Wright, Niu, Hogwild!: a lock-free approach to parallelizing stochastic gradient descent, 2011.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use super::sgd::draw;
 use super::step_size::StepSize;
@@ -33,9 +37,9 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "asynchronous stochastic steps in shared memory",
     reference: "Recht et al. 2011",
     about: About {
-        idea: "Every worker draws its own rows and steps along their gradients, on weights in memory that all \
-            share, without locks and without waiting. Two updates of one feature at the same moment may cost \
-            one of them; on sparse rows that is rare. Steps shrink with time.",
+        idea: "Every worker draws its own rows and steps along their gradients, and exchanges its changes every few \
+            steps with weights in memory that all share, without locks and without waiting. Two exchanges of one \
+            feature at the same moment may cost one of them; that is rare. Steps shrink with time.",
         suits: "Sparse rows with any loss, on the cores of one machine, where a rough model is wanted soon. On \
             dense rows all workers write to the same features, and more of them hardly help.",
         round: "As many steps of all workers together as there are rows. Nothing is sent; a fast worker makes \
@@ -45,7 +49,7 @@ pub(super) static ENTRY: Entry = Entry {
         floor: true,
     },
     parameters: &["step_size"],
-    vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
+    vectors: Vectors { weights: 6.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
     family: Family::Stochastic,
     depends_on_workers: true,
     alone: None,
@@ -87,7 +91,8 @@ impl Algorithm for Hogwild {
         Ok(Box::new(InMemory {
             size,
             shares,
-            memory,
+            view: View { memory, own: from.weights.clone(), known: from.weights.clone() },
+            untold: Untold::default(),
             held: None,
             before,
             rounds: 0,
@@ -105,9 +110,10 @@ pub(super) fn set_up(share: &Share) -> Vec<Phase> {
     phases
 }
 
-/// A step on as many rows as there are, which all workers make together.
+/// A step on as many rows as there are, which all workers make together, some of them with an exchange.
 fn round(share: &Share) -> Vec<Phase> {
-    vec![Phase::apart(share.steps(share.rows, 2.0))]
+    let exchanges = 1.0 / (MOST_STEPS / (share.workers - 1.0)).ceil();
+    vec![Phase::apart(share.steps(share.rows, 2.0 + exchanges))]
 }
 
 /// For each feature all rows over those that have it.
@@ -124,7 +130,8 @@ pub(super) fn penalty_shares(worker: &mut Worker) -> Result<Vec<f64>, Error> {
 struct InMemory {
     size: StepSize,
     shares: Vec<f64>,
-    memory: Arc<SharedMemory>,
+    view: View,
+    untold: Untold,
     held: Option<Step>,
     /// Steps of all workers before this process.
     before: f64,
@@ -156,8 +163,8 @@ impl Solver for InMemory {
             let made = self.steps(worker, &rows);
             worker.made(made);
         }
-        self.memory.read(&mut self.weights);
         if worker.rank() == 0 {
+            self.view.look(&mut self.weights);
             self.recent.add(&self.weights);
         } else {
             self.recent.rounds += 1;
@@ -165,9 +172,15 @@ impl Solver for InMemory {
         Ok(())
     }
 
-    /// The first worker's weights and average are everyone's.
+    /// The weights are those in memory with all that workers have not told yet. It stays untold: what they train on must
+    /// not depend on who looks when. The average is the first worker's.
     fn bring_together(&mut self, worker: &mut Worker) -> Result<(), Error> {
         self.made = self.done(worker);
+        self.view.untold(&mut self.weights);
+        worker.sum(&mut self.weights)?;
+        if worker.rank() == 0 {
+            self.view.add_memory(&mut self.weights);
+        }
         worker.broadcast(0, &mut self.weights)?;
         worker.broadcast(0, &mut self.recent.average)
     }
@@ -206,20 +219,78 @@ impl InMemory {
     fn steps(&mut self, worker: &mut Worker, rows: &[u32]) -> u64 {
         let (matrix, range) = worker.local.matrix();
         let done = self.done(worker);
-        let weights = self.memory.cells();
-        let before = self.held.take();
-        let (made, held, values) = with_rows!(matrix, matrix => with_loss!(worker.local.problem.loss, loss => {
+        let (made, values) = with_rows!(matrix, matrix => with_loss!(worker.local.problem.loss, loss => {
             fastest(Steps {
                 matrix, loss, first: range.start, targets: worker.local.targets(), size: self.size, done,
-                workers: worker.size() as f64, rows, weights, shares: &self.shares, held: before,
+                workers: worker.size() as f64, rows, shares: &self.shares, view: &mut self.view,
+                untold: &mut self.untold, held: &mut self.held, values: 0.0,
             })
         }));
-        self.held = held;
-        worker.local.meter(2.0 * values);
+        self.untold.penalty += made as f64 * self.size.at(done) * self.size.lambda;
+        if self.untold.penalty * (worker.size() - 1) as f64 > MOST_PENALTY {
+            self.untold.penalty = 0.0;
+            (0..self.weights.len()).for_each(|place| self.view.exchange(place));
+            worker.local.meter(self.weights.len() as f64);
+        }
+        worker.local.meter(values);
         worker.local.meter_visits(rows.len() as f64);
         made
     }
 }
+
+/// Weights in memory as one worker sees them.
+struct View {
+    memory: Arc<SharedMemory>,
+    /// With all that this worker has changed,
+    own: Vec<f64>,
+    /// and as this worker left them in memory.
+    known: Vec<f64>,
+}
+
+impl View {
+    /// Tells the others what this worker has changed here, and sees what they have.
+    #[inline(always)]
+    fn exchange(&mut self, place: usize) {
+        let change = self.own[place] - self.known[place];
+        change_racing(&self.memory.cells()[place], |weight| {
+            self.own[place] = weight + change;
+            self.own[place]
+        });
+        self.known[place] = self.own[place];
+    }
+
+    /// What this worker has changed and not told.
+    fn untold(&self, into: &mut [f64]) {
+        for (at, change) in into.iter_mut().enumerate() {
+            *change = self.own[at] - self.known[at];
+        }
+    }
+
+    fn add_memory(&self, weights: &mut [f64]) {
+        weights.iter_mut().zip(self.memory.cells()).for_each(|(weight, cell)| *weight += load(cell));
+    }
+
+    /// The weights in memory with what this worker has not told.
+    fn look(&self, into: &mut [f64]) {
+        self.untold(into);
+        self.add_memory(into);
+    }
+}
+
+/// What a worker has not told.
+#[derive(Default)]
+struct Untold {
+    /// Steps since the features of a row were exchanged.
+    steps: u64,
+    /// The part of a weight that the penalty has taken since all features were.
+    penalty: f64,
+}
+
+/// Steps along a feature that the others may have made, all together, before a worker sees them. With fewer, cores wait for one
+/// another's caches; with more, steps are too long where rows are alike (docs/decisions/016).
+const MOST_STEPS: f64 = 16.0;
+/// The part of a weight that the penalty may take in them, for features that few rows have.
+const MOST_PENALTY: f64 = 0.25;
 
 struct Steps<'a, R, S> {
     matrix: R,
@@ -231,47 +302,85 @@ struct Steps<'a, R, S> {
     done: f64,
     workers: f64,
     rows: &'a [u32],
-    weights: &'a [AtomicU64],
     shares: &'a [f64],
-    held: Option<Step>,
+    view: &'a mut View,
+    untold: &'a mut Untold,
+    held: &'a mut Option<Step>,
+    /// Stored values that were read.
+    values: f64,
 }
 
 impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
-    type Output = (u64, Option<Step>, f64);
+    type Output = (u64, f64);
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> (u64, Option<Step>, f64) {
-        let (weights, bias) = self.weights.split_at(self.shares.len());
-        let (mut held, mut made, mut values) = (self.held, 0, 0.0);
+    fn run<const FMA: bool>(mut self) -> (u64, f64) {
+        let mut made = 0;
         for (at, row) in self.rows.iter().enumerate() {
-            if let Some(step) = held {
-                self.make(step, weights, bias);
+            if let Some(step) = self.held.take() {
+                self.make(step);
                 made += 1;
             }
             if let Some(soon) = self.rows.get(at + 3) {
                 self.matrix.prefetch(self.first + *soon as usize);
             }
             let row = *row as usize;
-            let constant = bias.first().map_or(0.0, load);
-            let prediction = self.matrix.dot_shared(self.first + row, weights) + constant;
+            let (weights, bias) = self.view.own.split_at(self.shares.len());
+            let constant = bias.first().copied().unwrap_or(0.0);
+            let prediction = self.matrix.dot::<FMA>(self.first + row, weights) + constant;
             let slope = self.loss.slope(prediction, f64::from(self.targets[row]));
-            held = Some(Step { row, slope, size: self.size.at(self.done + at as f64 * self.workers) });
-            values += self.matrix.length(self.first + row) as f64;
+            *self.held = Some(Step { row, slope, size: self.size.at(self.done + at as f64 * self.workers) });
+            self.values += 2.0 * self.matrix.length(self.first + row) as f64;
         }
-        (made, held, values)
+        (made, self.values)
     }
 }
 
 impl<R: Rows, S: Shape> Steps<'_, R, S> {
     /// Every feature of the row moves along the loss and shrinks by its share of the penalty.
     #[inline(always)]
-    fn make(&self, Step { row, slope, size }: Step, weights: &[AtomicU64], bias: &[AtomicU64]) {
+    fn make(&mut self, Step { row, slope, size }: Step) {
+        let (weights, bias) = self.view.own.split_at_mut(self.shares.len());
         for (feature, value) in self.matrix.entries(self.first + row) {
             let shrink = (1.0 - size * self.size.lambda * self.shares[feature]).max(0.0);
-            change_racing(&weights[feature], |weight| weight * shrink - size * slope * f64::from(value));
+            weights[feature] = weights[feature] * shrink - size * slope * f64::from(value);
         }
-        if let Some(bias) = bias.first() {
-            change_racing(bias, |bias| bias - size * slope);
+        bias.iter_mut().for_each(|bias| *bias -= size * slope);
+        self.untold.steps += 1;
+        if self.untold.steps as f64 * (self.workers - 1.0) >= MOST_STEPS {
+            self.untold.steps = 0;
+            self.matrix.entries(self.first + row).for_each(|(feature, _)| self.view.exchange(feature));
+            (self.shares.len()..self.view.own.len()).for_each(|bias| self.view.exchange(bias));
+            self.values += self.matrix.length(self.first + row) as f64;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_workers_have_not_told_is_missed_by_the_others_alone() {
+        let memory = Arc::new(SharedMemory::new(&[1.0, 2.0]));
+        let view = || View { memory: memory.clone(), own: vec![1.0, 2.0], known: vec![1.0, 2.0] };
+        let (mut first, mut second) = (view(), view());
+        let look = |view: &View| {
+            let mut weights = vec![0.0; 2];
+            view.look(&mut weights);
+            weights
+        };
+        first.own[0] += 4.0;
+        second.own[0] += 8.0;
+        second.own[1] += 16.0;
+        assert_eq!((look(&first), look(&second)), (vec![5.0, 2.0], vec![9.0, 18.0]));
+        first.exchange(0);
+        second.exchange(0);
+        assert_eq!((look(&first), look(&second)), (vec![13.0, 2.0], vec![13.0, 18.0]));
+        // The first worker has not looked at the change of the second yet, and has nothing to tell.
+        assert_eq!((first.own[0], second.own[0]), (5.0, 13.0));
+        first.exchange(0);
+        second.exchange(0);
+        assert_eq!((first.own[0], memory.get(0), memory.get(1)), (13.0, 13.0, 2.0));
     }
 }
