@@ -31,6 +31,7 @@ fn job(workers: usize) -> ExternalJob {
         checkpoint_every: Some(Seconds(0.1)),
         stages: Vec::new(),
         workers: Some(workers),
+        closer_look: false,
         checkpoint: None,
         heartbeat: None,
     }
