@@ -1,27 +1,29 @@
 //! The pass over dense rows.
 //!
-//! Two rows of one class at a time, eight columns at a time: each sum is loaded and stored once for two values, and all
-//! loops have lengths that the compiler knows. Columns are taken in strips whose sums stay in the cache. Values become
-//! `f64` and lose the first row before they are squared, so that features far from zero keep their variance.
+//! Two rows at a time, sixteen columns at a time: each sum is loaded and stored once for two values, and all loops have lengths
+//! that the compiler knows. Columns are taken in strips whose sums stay in the cache. Values become `f64` and lose the
+//! first row before they are squared, so that features far from zero keep their variance.
 
-use super::pass::{COLUMN_KEYS, Feature, Input, ROW_KEYS, Row, Sums, add_hashes, joined, keys, mixed};
+use super::pass::{
+    COLUMN_KEYS, Counts, Feature, Input, ROW_KEYS, Range, Row, Sums, fetch, keys, mixed, multiply_add,
+};
 use crate::Matrix;
 
 /// Columns that are worked on at the same time.
-const LANES: usize = 8;
-/// Groups of columns whose sums stay in the first cache.
-const STRIP: usize = 128;
-/// Rows that are sorted by class before they are summed.
+const LANES: usize = 16;
+/// Groups of columns whose sums stay in the nearest caches.
+const STRIP: usize = 64;
+/// Rows that go through a strip before the next strip begins.
 const BLOCK: usize = 64;
 
-/// Sums over rows, for each class and each group of columns.
-pub(super) struct Columns<const CROSS: bool> {
+/// Sums over rows, for each group of columns.
+pub(super) struct Columns {
     width: usize,
     /// The target that others are taken as differences from.
     origin: f64,
     /// What is subtracted from each value, and the keys of the columns.
     fixed: Vec<Fixed>,
-    sums: [Vec<Group<CROSS>>; 2],
+    sums: Vec<Group>,
 }
 
 /// What does not change, of a group of columns.
@@ -33,14 +35,16 @@ struct Fixed {
 
 /// Sums for a group of columns.
 #[derive(Clone, Copy)]
-struct Group<const CROSS: bool> {
+#[repr(align(64))]
+struct Group {
     sum: [f64; LANES],
     squares: [f64; LANES],
     cross: [f64; LANES],
-    low: [f32; LANES],
-    high: [f32; LANES],
+    /// Of each class.
+    low: [[f32; LANES]; 2],
+    high: [[f32; LANES]; 2],
     nonzeros: [u32; LANES],
-    hash: [[u32; LANES]; 2],
+    hash: [u32; LANES],
 }
 
 /// Sums for a row.
@@ -51,37 +55,31 @@ struct Along {
     hash: [[u32; LANES]; 2],
 }
 
-/// What a row brings: its keys, and its target as a difference from some target.
+/// What a row brings: its key, its class, and its target as a difference from some target.
 #[derive(Clone, Copy, Default)]
 struct Own {
-    keys: [u32; 2],
+    key: u32,
+    class: usize,
     target: f64,
 }
 
-impl<const CROSS: bool> Group<CROSS> {
-    const NONE: Group<CROSS> = Group {
+impl Group {
+    const NONE: Group = Group {
         sum: [0.0; LANES],
         squares: [0.0; LANES],
         cross: [0.0; LANES],
-        low: [f32::INFINITY; LANES],
-        high: [f32::NEG_INFINITY; LANES],
+        low: [[f32::INFINITY; LANES]; 2],
+        high: [[f32::NEG_INFINITY; LANES]; 2],
         nonzeros: [0; LANES],
-        hash: [[0; LANES]; 2],
+        hash: [0; LANES],
     };
 }
 
 impl Along {
     const NONE: Along = Along { squares: [0.0; LANES], nonzeros: [0; LANES], hash: [[0; LANES]; 2] };
-
-    fn add_to(&self, row: &mut Row) {
-        row.squared_norm += self.squares.iter().sum::<f64>();
-        row.nonzeros += self.nonzeros.iter().sum::<u32>();
-        let [first, second] = self.hash.map(|hash| hash.into_iter().fold(0, u32::wrapping_add));
-        row.hash = add_hashes(row.hash, joined(first, second));
-    }
 }
 
-impl<const CROSS: bool> Sums for Columns<CROSS> {
+impl Sums for Columns {
     fn new(matrix: &Matrix) -> Self {
         let Matrix::Dense(dense) = matrix else { unreachable!("dense rows") };
         let width = dense.columns();
@@ -92,199 +90,231 @@ impl<const CROSS: bool> Sums for Columns<CROSS> {
             let mut fixed = Fixed { pivot: [0.0; LANES], keys: [[0; LANES]; 2] };
             for (lane, column) in columns.take(LANES).enumerate() {
                 fixed.pivot[lane] = first.get(column).copied().unwrap_or(0.0);
-                let [a, b] = keys(column, COLUMN_KEYS);
-                (fixed.keys[0][lane], fixed.keys[1][lane]) = (a, b);
+                let key = keys(column, COLUMN_KEYS);
+                (fixed.keys[0][lane], fixed.keys[1][lane]) = (key as u32, (key >> 32) as u32);
             }
             fixed
         };
-        let sums = || vec![Group::NONE; groups];
-        Columns { width, origin: 0.0, fixed: (0..groups).map(fixed).collect(), sums: [sums(), sums()] }
+        Columns {
+            width,
+            origin: 0.0,
+            fixed: (0..groups).map(fixed).collect(),
+            sums: vec![Group::NONE; groups],
+        }
     }
 
     fn add(&mut self, input: &Input, first: usize, rows: &mut [Row]) {
         let Matrix::Dense(dense) = input.matrix else { unreachable!("dense rows") };
-        let target = |row: usize| f64::from(input.targets.get(row).copied().unwrap_or(0.0));
-        let origin = target(0);
-        self.origin = origin;
-        for (block, rows) in rows.chunks_mut(BLOCK).enumerate() {
-            let begin = first + block * BLOCK;
-            let own = |at: usize| Own {
-                keys: keys(input.first_row + begin + at, ROW_KEYS),
-                target: if CROSS { target(begin + at) - origin } else { 0.0 },
-            };
-            let mut owns = [Own::default(); BLOCK];
-            owns.iter_mut().take(rows.len()).enumerate().for_each(|(at, of)| *of = own(at));
-            for class in 0..2 {
-                let mut places = [0; BLOCK];
-                let mut count = 0;
-                for at in (0..rows.len()).filter(|at| input.class_of(begin + at) == class) {
-                    places[count] = at;
-                    count += 1;
-                }
-                let values = &dense.values()[begin * self.width..(begin + rows.len()) * self.width];
-                self.add_block(class, values, &places[..count], &owns, rows);
-            }
-        }
+        self.origin = input.target(0);
+        let (origin, width) = (self.origin, self.width);
+        let task = Task { width, fixed: &self.fixed, sums: &mut self.sums };
+        let own = |row: usize| Own {
+            key: keys(input.first_row + row, ROW_KEYS) as u32,
+            class: input.class_of(row),
+            target: input.target(row) - origin,
+        };
+        task.run(&dense.values()[first * width..], |at| own(first + at), rows);
     }
 
     fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
-            for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                for lane in 0..LANES {
-                    mine.sum[lane] += theirs.sum[lane];
-                    mine.squares[lane] += theirs.squares[lane];
-                    mine.cross[lane] += theirs.cross[lane];
-                    mine.low[lane] = mine.low[lane].min(theirs.low[lane]);
-                    mine.high[lane] = mine.high[lane].max(theirs.high[lane]);
-                    mine.nonzeros[lane] += theirs.nonzeros[lane];
-                    for half in 0..2 {
-                        mine.hash[half][lane] = mine.hash[half][lane].wrapping_add(theirs.hash[half][lane]);
-                    }
+            for lane in 0..LANES {
+                mine.sum[lane] += theirs.sum[lane];
+                mine.squares[lane] += theirs.squares[lane];
+                mine.cross[lane] += theirs.cross[lane];
+                mine.nonzeros[lane] += theirs.nonzeros[lane];
+                mine.hash[lane] = mine.hash[lane].wrapping_add(theirs.hash[lane]);
+                for class in 0..2 {
+                    mine.low[class][lane] = mine.low[class][lane].min(theirs.low[class][lane]);
+                    mine.high[class][lane] = mine.high[class][lane].max(theirs.high[class][lane]);
                 }
             }
         }
     }
 
-    fn feature(&self, column: usize, class: usize, rows: u64, target: f64) -> Feature {
+    fn feature(&self, column: usize, counts: &Counts) -> Feature {
         let (group, lane) = (column / LANES, column % LANES);
-        let (of, rows) = (&self.sums[class][group], rows as f64);
-        let shift = of.sum[lane] / rows;
-        let constant = of.low[lane] == of.high[lane];
+        let of = &self.sums[group];
+        let shift = of.sum[lane] / counts.rows();
+        let ranges = [0, 1].map(|class| Range { low: of.low[class][lane], high: of.high[class][lane] });
+        let constant = ranges[0].and(ranges[1]).is_point();
         Feature {
             nonzeros: u64::from(of.nonzeros[lane]),
             mean: f64::from(self.fixed[group].pivot[lane]) + shift,
             deviation: if constant { 0.0 } else { (of.squares[lane] - of.sum[lane] * shift).max(0.0) },
-            with_target: of.cross[lane] - of.sum[lane] * (target - self.origin),
-            low: of.low[lane],
-            high: of.high[lane],
-            hash: joined(of.hash[0][lane], of.hash[1][lane]),
+            with_target: of.cross[lane] - of.sum[lane] * (counts.target - self.origin),
+            ranges,
+            // Merging parts adds all bits.
+            hash: u64::from(of.hash[lane]) << 32,
         }
     }
 }
 
-impl<const CROSS: bool> Columns<CROSS> {
-    /// Adds the rows at these places of a block, all of one class.
-    fn add_block(
-        &mut self,
-        class: usize,
-        values: &[f32],
-        places: &[usize],
-        owns: &[Own; BLOCK],
-        rows: &mut [Row],
-    ) {
+/// Rows to go through.
+struct Task<'a> {
+    width: usize,
+    fixed: &'a [Fixed],
+    sums: &'a mut [Group],
+}
+
+impl Task<'_> {
+    /// As fast as this machine can.
+    fn run(self, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            fn with_avx512(task: Task, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+                task.run_with::<true>(values, own, rows);
+            }
+            #[target_feature(enable = "avx2,fma")]
+            fn with_avx2(task: Task, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+                task.run_with::<true>(values, own, rows);
+            }
+            if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("fma") {
+                // SAFETY: this machine has what the function is compiled for.
+                return unsafe { with_avx512(self, values, own, rows) };
+            }
+            if has!("avx2") && has!("fma") {
+                // SAFETY: this machine has what the function is compiled for.
+                return unsafe { with_avx2(self, values, own, rows) };
+            }
+        }
+        self.run_with::<false>(values, own, rows);
+    }
+
+    #[inline(always)]
+    fn run_with<const FMA: bool>(self, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
         let width = self.width;
-        let strips = self.sums[class].chunks_mut(STRIP).zip(self.fixed.chunks(STRIP)).enumerate();
-        for (strip, (sums, fixed)) in strips {
-            let begin = strip * STRIP * LANES;
-            let end = (begin + STRIP * LANES).min(width);
-            let row = |at: usize| &values[at * width + begin..at * width + end];
-            let (pairs, single) = places.as_chunks::<2>();
-            for pair in pairs {
-                let along = add_rows([row(pair[0]), row(pair[1])], pair.map(|at| owns[at]), fixed, sums);
-                along.iter().zip(pair).for_each(|(along, at)| along.add_to(&mut rows[*at]));
-            }
-            for at in single {
-                add_rows([row(*at)], [owns[*at]], fixed, sums)[0].add_to(&mut rows[*at]);
+        for (block, rows) in rows.chunks_mut(BLOCK).enumerate() {
+            let begin = block * BLOCK;
+            let mut owns = [Own::default(); BLOCK];
+            owns.iter_mut().take(rows.len()).enumerate().for_each(|(at, of)| *of = own(begin + at));
+            let values = &values[begin * width..];
+            for (strip, (sums, fixed)) in
+                self.sums.chunks_mut(STRIP).zip(self.fixed.chunks(STRIP)).enumerate()
+            {
+                let first = strip * STRIP * LANES;
+                let columns = width - first;
+                let start = |at: usize| &values[at * width + first..];
+                let (pairs, single) = rows.as_chunks_mut::<2>();
+                for (pair, rows) in pairs.iter_mut().enumerate() {
+                    let at = 2 * pair;
+                    let along = add_rows::<2, FMA>(
+                        [start(at), start(at + 1)],
+                        columns,
+                        2 * width,
+                        [owns[at], owns[at + 1]],
+                        fixed,
+                        sums,
+                    );
+                    along.iter().zip(rows).for_each(|(along, row)| along.add_to(row));
+                }
+                let at = 2 * pairs.len();
+                for row in single {
+                    add_rows::<1, FMA>([start(at)], columns, width, [owns[at]], fixed, sums)[0].add_to(row);
+                }
             }
         }
     }
 }
 
-/// Adds some rows to the sums of their columns, as fast as this machine can.
-fn add_rows<const ROWS: usize, const CROSS: bool>(
-    rows: [&[f32]; ROWS],
-    owns: [Own; ROWS],
-    fixed: &[Fixed],
-    sums: &mut [Group<CROSS>],
-) -> [Along; ROWS] {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        #[target_feature(enable = "avx2,fma")]
-        fn with_avx2<const ROWS: usize, const CROSS: bool>(
-            rows: [&[f32]; ROWS],
-            owns: [Own; ROWS],
-            fixed: &[Fixed],
-            sums: &mut [Group<CROSS>],
-        ) -> [Along; ROWS] {
-            add_rows_with::<ROWS, CROSS, true>(rows, owns, fixed, sums)
+impl Along {
+    #[inline(always)]
+    fn add_to(&self, row: &mut Row) {
+        let mut squares = [0.0; 4];
+        for lane in 0..LANES {
+            squares[lane % 4] += self.squares[lane];
         }
-        // SAFETY: this machine has what the function is compiled for.
-        return unsafe { with_avx2(rows, owns, fixed, sums) };
+        row.squared_norm += squares[0] + squares[1] + squares[2] + squares[3];
+        let total = |of: &[u32; LANES]| of.iter().fold(0, |sum: u32, value| sum.wrapping_add(*value));
+        row.nonzeros += total(&self.nonzeros);
+        // Strips of one row are added to each half for itself.
+        let [first, second] = [row.hash as u32, (row.hash >> 32) as u32];
+        let [first, second] =
+            [first.wrapping_add(total(&self.hash[0])), second.wrapping_add(total(&self.hash[1]))];
+        row.hash = u64::from(first) | u64::from(second) << 32;
     }
-    add_rows_with::<ROWS, CROSS, false>(rows, owns, fixed, sums)
 }
 
+/// Adds some rows to the sums of a strip of columns. What follows a row in memory may be read, but does not count.
 #[inline(always)]
-fn add_rows_with<const ROWS: usize, const CROSS: bool, const FMA: bool>(
+fn add_rows<const ROWS: usize, const FMA: bool>(
     rows: [&[f32]; ROWS],
+    columns: usize,
+    ahead: usize,
     owns: [Own; ROWS],
     fixed: &[Fixed],
-    sums: &mut [Group<CROSS>],
+    sums: &mut [Group],
 ) -> [Along; ROWS] {
     let mut along = [Along::NONE; ROWS];
-    let (whole, rest) =
-        (rows.map(|row| row.as_chunks::<LANES>().0), rows.map(|row| row.as_chunks::<LANES>().1));
-    let groups = whole[0].len();
-    let (fixed, last_fixed) = fixed.split_at(groups);
-    let (sums, last_sums) = sums.split_at_mut(groups);
-    let whole = whole.map(|row| &row[..groups]);
-    for (group, (fixed, sums)) in fixed.iter().zip(sums).enumerate() {
-        let values = whole.map(|row| row[group]);
-        add_group::<ROWS, CROSS, FMA>(values, &owns, fixed, sums, &mut along);
+    let whole = (columns / LANES).min(sums.len());
+    let groups = rows.map(|row| &row.as_chunks::<LANES>().0[..whole]);
+    for (group, (fixed, sums)) in fixed.iter().zip(&mut *sums).take(whole).enumerate() {
+        // What the next rows have here: the machine does not foresee that two rows are read at the same time.
+        groups
+            .iter()
+            .for_each(|row| fetch(row.as_ptr().wrapping_add(group).cast::<f32>().wrapping_add(ahead)));
+        add_group::<ROWS, FMA>(groups.map(|row| row[group]), &owns, fixed, sums, &mut along);
     }
-    if let ([fixed], [sums]) = (last_fixed, last_sums) {
-        let padded = rest.map(|row| {
-            let mut padded = [0.0; LANES];
-            padded[..row.len()].copy_from_slice(row);
-            padded
+    if whole < sums.len() {
+        let left = columns - whole * LANES;
+        let values = rows.map(|row| {
+            let mut values = match row.get(whole * LANES..).and_then(|row| row.first_chunk::<LANES>()) {
+                Some(values) => *values,
+                None => {
+                    let mut values = [0.0; LANES];
+                    values[..left].copy_from_slice(&row[whole * LANES..][..left]);
+                    values
+                }
+            };
+            for (lane, value) in values.iter_mut().enumerate() {
+                *value = if lane < left { *value } else { 0.0 };
+            }
+            values
         });
-        add_group::<ROWS, CROSS, FMA>(padded, &owns, fixed, sums, &mut along);
+        add_group::<ROWS, FMA>(values, &owns, &fixed[whole], &mut sums[whole], &mut along);
     }
     along
 }
 
 #[inline(always)]
-fn add_group<const ROWS: usize, const CROSS: bool, const FMA: bool>(
+fn add_group<const ROWS: usize, const FMA: bool>(
     values: [[f32; LANES]; ROWS],
     owns: &[Own; ROWS],
     fixed: &Fixed,
-    sums: &mut Group<CROSS>,
+    sums: &mut Group,
     along: &mut [Along; ROWS],
 ) {
     for row in 0..ROWS {
         let (values, own, along) = (&values[row], &owns[row], &mut along[row]);
         for lane in 0..LANES {
-            let value = values[lane];
-            let wide = f64::from(value);
+            let wide = f64::from(values[lane]);
             let apart = wide - f64::from(fixed.pivot[lane]);
             sums.sum[lane] += apart;
             sums.squares[lane] = multiply_add::<FMA>(apart, apart, sums.squares[lane]);
-            if CROSS {
-                sums.cross[lane] = multiply_add::<FMA>(apart, own.target, sums.cross[lane]);
-            }
+            sums.cross[lane] = multiply_add::<FMA>(apart, own.target, sums.cross[lane]);
             along.squares[lane] = multiply_add::<FMA>(wide, wide, along.squares[lane]);
         }
+        let (low, high) = (&mut sums.low[own.class & 1], &mut sums.high[own.class & 1]);
         for lane in 0..LANES {
             let value = values[lane];
-            sums.low[lane] = if value < sums.low[lane] { value } else { sums.low[lane] };
-            sums.high[lane] = if value > sums.high[lane] { value } else { sums.high[lane] };
-            let counts = u32::from(value != 0.0);
+            low[lane] = if value < low[lane] { value } else { low[lane] };
+            high[lane] = if value > high[lane] { value } else { high[lane] };
+        }
+        for lane in 0..LANES {
+            let counts = u32::from(values[lane] != 0.0);
             sums.nonzeros[lane] += counts;
             along.nonzeros[lane] += counts;
         }
         for lane in 0..LANES {
             let bits = mixed(values[lane]);
+            sums.hash[lane] = sums.hash[lane].wrapping_add(bits.wrapping_mul(own.key));
             for half in 0..2 {
-                let column = bits.wrapping_mul(own.keys[half]);
-                sums.hash[half][lane] = sums.hash[half][lane].wrapping_add(column);
-                let row = bits.wrapping_mul(fixed.keys[half][lane]);
-                along.hash[half][lane] = along.hash[half][lane].wrapping_add(row);
+                let term = bits.wrapping_mul(fixed.keys[half][lane]);
+                along.hash[half][lane] = along.hash[half][lane].wrapping_add(term);
             }
         }
     }
-}
-
-#[inline(always)]
-fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
 }

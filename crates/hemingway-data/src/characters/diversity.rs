@@ -149,9 +149,8 @@ fn sketches(rows: &Rows, places: &[usize], mean: &[f64]) -> Vec<u64> {
 
 /// 64 random signs for a column.
 fn signs(column: usize) -> u64 {
-    let [a, b] = super::pass::keys(column, 0xa409_3822_299f_31d0);
-    let mix = |key: u32| u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mix(a).rotate_left(32) ^ mix(b)
+    let key = super::pass::keys(column, 0xa409_3822_299f_31d0);
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ key.rotate_left(17)
 }
 
 fn squared_distance(one: Row, other: Row) -> f64 {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::pass::{Class, Feature};
+use super::pass::{Counts, Feature, Range};
 use super::{Characters, LabelCharacters, feature_number};
 use crate::{Dataset, Labels};
 
@@ -69,8 +69,8 @@ pub enum Kind {
 }
 
 /// Looks for all of them.
-pub(super) fn look(of: &Characters, data: &Dataset, classes: &[Class; 2], whole: &Class) -> Vec<Finding> {
-    let look = Look { of, data, classes, features: &whole.features };
+pub(super) fn look(of: &Characters, data: &Dataset, counts: &Counts, features: &[Feature]) -> Vec<Finding> {
+    let look = Look { of, data, counts, features };
     let mut findings: Vec<Finding> = [
         look.single_class(),
         look.leak(),
@@ -96,7 +96,7 @@ pub(super) fn look(of: &Characters, data: &Dataset, classes: &[Class; 2], whole:
 struct Look<'a> {
     of: &'a Characters,
     data: &'a Dataset,
-    classes: &'a [Class; 2],
+    counts: &'a Counts,
     features: &'a [Feature],
 }
 
@@ -148,7 +148,7 @@ impl Look<'_> {
             let strong = correlation.abs() > LEAK && self.of.rows > 10;
             return strong.then(|| (correlation.abs(), format!("their correlation is {correlation:.3}")));
         }
-        let [no, yes] = self.classes.each_ref().map(|class| &class.features[column]);
+        let [no, yes] = feature.ranges;
         let apart = no.high < yes.low || yes.high < no.low;
         if apart && self.cannot_be_chance() {
             let (below, above) = if no.high < yes.low { (no.high, yes.low) } else { (yes.high, no.low) };
@@ -165,7 +165,7 @@ impl Look<'_> {
 
     /// The classes of few rows are told apart by one of many columns just so.
     fn cannot_be_chance(&self) -> bool {
-        let [a, b] = self.classes.each_ref().map(|class| class.rows as f64);
+        let [a, b] = self.counts.classes.map(|rows| rows as f64);
         let (few, all) = (a.min(b), a + b);
         // ln of the number of ways to choose the rarer class, of which two put it at an end.
         let choices: f64 =
@@ -176,20 +176,15 @@ impl Look<'_> {
     /// Of a column and the label.
     fn correlation(&self, column: usize) -> f64 {
         let feature = &self.features[column];
-        let (covariance, targets) = match self.of.labels {
-            LabelCharacters::Numbers { deviation, .. } => {
-                (feature.with_target, deviation * deviation * self.of.rows as f64)
-            }
+        let targets = match self.of.labels {
+            LabelCharacters::Numbers { deviation, .. } => deviation * deviation * self.of.rows as f64,
             LabelCharacters::Classes { .. } => {
-                let [no, yes] = self.classes;
-                let (a, b) = (no.rows as f64, yes.rows as f64);
-                let weight = a * b / (a + b).max(1.0);
-                let apart = yes.features[column].mean - no.features[column].mean;
-                (2.0 * apart * weight, 4.0 * weight)
+                let [a, b] = self.counts.classes.map(|rows| rows as f64);
+                4.0 * a * b / (a + b).max(1.0)
             }
         };
         let scale = (feature.deviation * targets).sqrt();
-        if scale > 0.0 && scale.is_finite() { (covariance / scale).clamp(-1.0, 1.0) } else { 0.0 }
+        if scale > 0.0 && scale.is_finite() { (feature.with_target / scale).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
     fn ordered_by_label(&self) -> Option<Finding> {
@@ -351,7 +346,8 @@ impl Look<'_> {
         let mut seen: HashMap<(u64, u64, u32, u32), usize> = HashMap::new();
         let (mut copies, mut example) = (0, None);
         for (column, of) in self.features.iter().enumerate().filter(|(_, of)| !of.is_constant()) {
-            let key = (of.hash, of.nonzeros, of.low.to_bits(), of.high.to_bits());
+            let Range { low, high } = of.range();
+            let key = (of.hash, of.nonzeros, low.to_bits(), high.to_bits());
             match seen.get(&key) {
                 Some(first) => {
                     copies += 1;

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::together::{Alone, exchange};
 use crate::{Dataset, Error, Matrix, Part, Together};
-use pass::{Class, Feature, Input, Pass};
+use pass::{Counts, Feature, Input, Pass};
 use sampling::Rows;
 
 pub use distribution::{Distribution, Histogram};
@@ -137,10 +137,9 @@ impl Characters {
     fn seen(view: &View, together: &mut dyn Together) -> Result<Characters, Error> {
         let data = view.data;
         let (matrix, targets, labels) = (&data.matrix, data.targets.as_slice(), &data.labels);
-        let Pass { classes, rows } =
+        let Pass { counts, features, rows } =
             Pass::over(&Input { matrix, targets, labels, first_row: view.first_row });
-        let classes = all_parts(classes, together)?;
-        let whole = classes[0].clone().and(&classes[1]);
+        let (counts, features) = all_parts(counts, features, together)?;
 
         let row_nonzeros = Distribution::over(rows.len(), |at| f64::from(rows[at].nonzeros), together)?;
         let row_norms = Distribution::over(rows.len(), |at| rows[at].squared_norm.sqrt(), together)?;
@@ -150,7 +149,7 @@ impl Characters {
         let labels = LabelCharacters::of(view, together)?;
 
         let total = view.total_rows;
-        let nonzeros: u64 = whole.features.iter().map(|feature| feature.nonzeros).sum();
+        let nonzeros: u64 = features.iter().map(|feature| feature.nonzeros).sum();
         let columns = matrix.columns();
         let room = SAMPLED_VALUES / (nonzeros as f64 / total.max(1) as f64).max(1.0);
         let room = (room as usize).clamp(LEAST_ROWS, SAMPLED_ROWS);
@@ -164,13 +163,13 @@ impl Characters {
 
         let n = total.max(1) as f64;
         let of_features = |of: fn(&Feature, f64) -> f64| -> Vec<f64> {
-            whole.features.iter().map(|feature| of(feature, n)).collect()
+            features.iter().map(|feature| of(feature, n)).collect()
         };
         let (means, variances) = (of_features(|of, _| of.mean), of_features(|of, n| of.deviation / n));
         let total_variance: f64 = variances.iter().sum();
         let spread = Rows::at(sampling::some_of(total, room / 4, &mut random), view, together)?;
         let near_duplicates = diversity::near_duplicates(&spread, total, &means, total_variance);
-        let most_frequent = (0..columns).max_by_key(|&at| (whole.features[at].nonzeros, columns - at));
+        let most_frequent = (0..columns).max_by_key(|&at| (features[at].nonzeros, columns - at));
         let density = nonzeros as f64 / (n * columns.max(1) as f64);
         let mut characters = Characters {
             rows: total,
@@ -184,7 +183,7 @@ impl Characters {
             feature_means: Distribution::of(means),
             feature_variances: Distribution::of(variances),
             total_variance,
-            delta: most_frequent.map_or(0.0, |at| whole.features[at].nonzeros as f64 / n),
+            delta: most_frequent.map_or(0.0, |at| features[at].nonzeros as f64 / n),
             most_frequent_feature: most_frequent.map_or(0, |at| feature_number(data, at)),
             rho,
             diversity: Diversity {
@@ -197,7 +196,7 @@ impl Characters {
             sampled_rows: sampled.len() + spread.len(),
             findings: Vec::new(),
         };
-        characters.findings = findings::look(&characters, data, &classes, &whole);
+        characters.findings = findings::look(&characters, data, &counts, &features);
         Ok(characters)
     }
 }
@@ -207,26 +206,28 @@ fn feature_number(data: &Dataset, column: usize) -> usize {
     data.features.used.as_ref().map_or(column, |used| used[column] as usize)
 }
 
-/// What all workers found of each class, merged in the order of ranks.
-fn all_parts(mine: [Class; 2], together: &mut dyn Together) -> Result<[Class; 2], Error> {
+/// What all workers found, merged in the order of ranks.
+fn all_parts(
+    counts: Counts,
+    mine: Vec<Feature>,
+    together: &mut dyn Together,
+) -> Result<(Counts, Vec<Feature>), Error> {
     if together.size() == 1 {
-        return Ok(mine);
+        return Ok((counts, mine));
     }
-    let [first, second] = mine;
-    Ok([of_all(first, together)?, of_all(second, together)?])
-}
-
-fn of_all(mine: Class, together: &mut dyn Together) -> Result<Class, Error> {
-    let (_, heads) = exchange(together, Ok((mine.rows, mine.target)), |head| *head)?;
-    let mut all = Vec::with_capacity(mine.features.len());
-    let mut whole = Class::default();
-    for features in mine.features.chunks(FEATURES_AT_ONCE) {
+    let (_, counts) = exchange(together, Ok(counts), |counts| *counts)?;
+    let whole = counts.iter().fold(Counts::default(), |all, part| all.and(part));
+    let mut all = Vec::with_capacity(mine.len());
+    for features in mine.chunks(FEATURES_AT_ONCE) {
         let (_, everyone) = exchange(together, Ok(features), |features| features.to_vec())?;
-        let parts = heads.iter().zip(everyone);
-        let parts = parts.map(|(&(rows, target), features)| Class { rows, target, features });
-        whole =
-            parts.fold(Class { features: features.to_vec(), ..Class::default() }, |all, part| all.and(&part));
-        all.append(&mut whole.features);
+        let of_all = |at: usize| {
+            let first = (Counts::default(), Feature::default());
+            let parts = counts.iter().zip(everyone.iter().map(|features| &features[at]));
+            let (_, feature) = parts
+                .fold(first, |(seen, of), (counts, part)| (seen.and(counts), of.and(&seen, part, counts)));
+            feature
+        };
+        all.extend((0..features.len()).map(of_all));
     }
-    Ok(Class { features: all, ..whole })
+    Ok((whole, all))
 }

@@ -9,7 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::{dense, sparse};
 use crate::{Labels, Matrix};
 
-/// What is known of a feature in the rows of one class.
+/// Shares of the rows for each core, where there are few columns.
+const SHARES: usize = 4;
+/// Sums of so many columns are little to merge.
+const FEW_COLUMNS: usize = 1 << 14;
+
+/// What is known of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Feature {
     /// Rows in which it is not zero.
@@ -18,23 +23,27 @@ pub(crate) struct Feature {
     pub mean: f64,
     /// Σ (x − mean)².
     pub deviation: f64,
-    /// Σ (x − mean)(y − mean of y), where targets are numbers.
+    /// Σ (x − mean)(y − mean of y).
     pub with_target: f64,
-    /// The smallest and the largest value, zeros included.
-    pub low: f32,
-    /// See `low`.
-    pub high: f32,
+    /// Where its values lie in each class, zeros included.
+    pub ranges: [Range; 2],
     /// Depends on each value and its row: columns that are alike have the same.
     pub hash: u64,
 }
 
-/// What is known of all features in the rows of one class.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Class {
-    pub rows: u64,
-    /// The mean of the targets.
+/// From the smallest of some values to the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Range {
+    pub low: f32,
+    pub high: f32,
+}
+
+/// How many rows there are of the class −1 and of the class +1, and the mean of all targets. Where targets are numbers all
+/// rows are in the first class.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    pub classes: [u64; 2],
     pub target: f64,
-    pub features: Vec<Feature>,
 }
 
 /// What each row is like.
@@ -51,8 +60,8 @@ pub(crate) struct Row {
 /// What the pass found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Pass {
-    /// The class −1, or all rows where targets are numbers; the class +1.
-    pub classes: [Class; 2],
+    pub counts: Counts,
+    pub features: Vec<Feature>,
     pub rows: Vec<Row>,
 }
 
@@ -73,27 +82,29 @@ pub(super) trait Sums: Send + Sync {
     fn add(&mut self, input: &Input, first: usize, rows: &mut [Row]);
     /// Adds what another core found.
     fn merge(&mut self, other: &Self);
-    /// What is known of a feature in the rows of a class, of which there are so many, with this mean target.
-    fn feature(&self, column: usize, class: usize, rows: u64, target: f64) -> Feature;
+    /// What is known of a feature, among so many rows.
+    fn feature(&self, column: usize, counts: &Counts) -> Feature;
 }
 
 impl Pass {
     /// Over all these rows, on all cores.
     pub(crate) fn over(input: &Input) -> Pass {
         match input.matrix {
-            Matrix::Dense(_) if input.crosses() => Pass::with::<dense::Columns<true>>(input),
-            Matrix::Dense(_) => Pass::with::<dense::Columns<false>>(input),
+            Matrix::Dense(_) => Pass::with::<dense::Columns>(input),
             Matrix::Sparse(_) => Pass::with::<sparse::Columns>(input),
         }
     }
 
     fn with<S: Sums>(input: &Input) -> Pass {
+        // Sums of few columns are merged in no time, and several shares each let cores that are disturbed do fewer.
+        let each = if input.matrix.columns() <= FEW_COLUMNS { SHARES } else { 1 };
+        let shares = each * rayon::current_num_threads();
         let mut rows = vec![Row::default(); input.matrix.rows()];
-        let (mut rest, mut shares) = (rows.as_mut_slice(), Vec::new());
-        for range in shares_of(input.matrix, rayon::current_num_threads()) {
-            shares.push((range.start, rest.split_off_mut(..range.len()).unwrap_or_default()));
+        let (mut rest, mut tasks) = (rows.as_mut_slice(), Vec::new());
+        for range in shares_of(input.matrix, shares) {
+            tasks.push((range.start, rest.split_off_mut(..range.len()).unwrap_or_default()));
         }
-        let sums: Vec<S> = (shares.into_par_iter())
+        let sums: Vec<S> = (tasks.into_par_iter())
             .map(|(first, rows)| {
                 let mut sums = S::new(input.matrix);
                 sums.add(input, first, rows);
@@ -104,85 +115,106 @@ impl Pass {
             all.merge(&next);
             all
         });
-        let counted = input.classes();
-        let classes = [0, 1].map(|class| {
-            let (rows, target) = counted[class];
-            let feature = |column| match &merged {
-                Some(sums) if rows > 0 => sums.feature(column, class, rows, target),
-                _ => Feature::default(),
-            };
-            let features =
-                (0..input.matrix.columns()).into_par_iter().with_min_len(1024).map(feature).collect();
-            Class { rows, target, features }
-        });
-        Pass { classes, rows }
+        let counts = input.counts();
+        let columns = (0..input.matrix.columns()).into_par_iter().with_min_len(1024);
+        let features = match &merged {
+            Some(sums) if counts.rows() > 0.0 => {
+                columns.map(|column| sums.feature(column, &counts)).collect()
+            }
+            _ => vec![Feature::default(); input.matrix.columns()],
+        };
+        Pass { counts, features, rows }
     }
 }
 
 impl Input<'_> {
-    /// Whether targets are numbers, with which features may go together.
-    pub(super) fn crosses(&self) -> bool {
-        *self.labels == Labels::Numbers
-    }
-
     /// The class of a row.
     #[inline]
     pub(super) fn class_of(&self, row: usize) -> usize {
-        usize::from(!self.crosses() && self.targets.get(row).is_some_and(|target| *target > 0.0))
+        usize::from(*self.labels != Labels::Numbers && self.target(row) > 0.0)
     }
 
-    /// How many rows each class has, and the mean of their targets.
-    fn classes(&self) -> [(u64, f64); 2] {
-        let of = |row: usize| {
-            let mut one = [(0, 0.0); 2];
-            one[self.class_of(row)] = (1, f64::from(self.targets.get(row).copied().unwrap_or(0.0)));
-            one
-        };
-        let and =
-            |a: [(u64, f64); 2], b: [(u64, f64); 2]| [0, 1].map(|at| (a[at].0 + b[at].0, a[at].1 + b[at].1));
+    /// The target of a row; 0 where there are none.
+    #[inline]
+    pub(super) fn target(&self, row: usize) -> f64 {
+        f64::from(self.targets.get(row).copied().unwrap_or(0.0))
+    }
+
+    fn counts(&self) -> Counts {
         let rows = (0..self.matrix.rows()).into_par_iter().with_min_len(1 << 14);
-        let sums = rows.map(of).reduce(|| [(0, 0.0); 2], and);
-        sums.map(|(rows, sum)| (rows, if rows > 0 { sum / rows as f64 } else { 0.0 }))
+        let of = |row: usize| (u64::from(self.class_of(row) == 1), self.target(row));
+        let (positives, sum) = rows.map(of).reduce(|| (0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let all = self.matrix.rows() as u64;
+        let target = if all > 0 { sum / all as f64 } else { 0.0 };
+        Counts { classes: [all - positives, positives], target }
     }
 }
 
-impl Class {
+impl Counts {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> f64 {
+        self.classes.iter().sum::<u64>() as f64
+    }
+
     /// These rows and others.
-    pub(crate) fn and(mut self, other: &Class) -> Class {
-        let (mine, theirs) = (self.rows as f64, other.rows as f64);
-        if other.rows == 0 {
-            return self;
+    pub(crate) fn and(&self, other: &Counts) -> Counts {
+        let [mine, theirs] = [self.rows(), other.rows()];
+        let share = if mine + theirs > 0.0 { theirs / (mine + theirs) } else { 0.0 };
+        Counts {
+            classes: [self.classes[0] + other.classes[0], self.classes[1] + other.classes[1]],
+            target: self.target + (other.target - self.target) * share,
         }
-        if self.rows == 0 {
-            return other.clone();
-        }
-        let apart = other.target - self.target;
-        for (feature, next) in self.features.iter_mut().zip(&other.features) {
-            feature.add(mine, next, theirs, apart);
-        }
-        self.target += apart * theirs / (mine + theirs);
-        self.rows += other.rows;
-        self
     }
 }
 
 impl Feature {
-    /// Adds what is known of other rows, whose mean target is so much larger.
-    fn add(&mut self, rows: f64, other: &Feature, other_rows: f64, apart: f64) {
-        let difference = other.mean - self.mean;
-        let weight = rows * other_rows / (rows + other_rows);
-        self.deviation += other.deviation + difference * difference * weight;
-        self.with_target += other.with_target + difference * apart * weight;
-        self.mean += difference * other_rows / (rows + other_rows);
-        self.nonzeros += other.nonzeros;
-        self.low = self.low.min(other.low);
-        self.high = self.high.max(other.high);
-        self.hash = add_hashes(self.hash, other.hash);
+    /// What is known of it in rows that are so many, and in others.
+    pub(crate) fn and(&self, counts: &Counts, other: &Feature, others: &Counts) -> Feature {
+        let [rows, more] = [counts.rows(), others.rows()];
+        if rows == 0.0 || more == 0.0 {
+            return if rows == 0.0 { *other } else { *self };
+        }
+        let (difference, weight) = (other.mean - self.mean, rows * more / (rows + more));
+        let apart = others.target - counts.target;
+        Feature {
+            nonzeros: self.nonzeros + other.nonzeros,
+            mean: self.mean + difference * more / (rows + more),
+            deviation: self.deviation + other.deviation + difference * difference * weight,
+            with_target: self.with_target + other.with_target + difference * apart * weight,
+            ranges: [0, 1].map(|class| self.ranges[class].and(other.ranges[class])),
+            hash: self.hash.wrapping_add(other.hash),
+        }
+    }
+
+    /// Where its values lie.
+    pub(crate) fn range(&self) -> Range {
+        self.ranges[0].and(self.ranges[1])
     }
 
     /// Whether all values are the same.
     pub(crate) fn is_constant(&self) -> bool {
+        self.range().is_point()
+    }
+}
+
+impl Range {
+    /// Of no values.
+    pub(crate) const NONE: Range = Range { low: f32::INFINITY, high: f32::NEG_INFINITY };
+    pub(crate) const ZERO: Range = Range { low: 0.0, high: 0.0 };
+
+    pub(crate) fn and(self, other: Range) -> Range {
+        Range { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Whether all values are the same.
+    pub(crate) fn is_point(self) -> bool {
         self.low == self.high
+    }
+}
+
+impl Default for Range {
+    fn default() -> Range {
+        Range::NONE
     }
 }
 
@@ -206,23 +238,21 @@ fn shares_of(matrix: &Matrix, shares: usize) -> Vec<std::ops::Range<usize>> {
     (0..shares).map(|share| start(share)..if share + 1 == shares { rows } else { start(share + 1) }).collect()
 }
 
-/// Bits of a value, mixed so that those of a difference are no longer those of its exponent alone. Zero stays zero, so that
-/// zeros do not count whether they are stored or not.
+/// Bits of a value, the lowest and the highest exchanged: those of small whole numbers end with zeros, which products would
+/// keep. Zero stays zero, so that zeros do not count whether they are stored or not.
 #[inline(always)]
 pub(super) fn mixed(value: f32) -> u32 {
     // Minus zero is zero.
-    let bits = (value + 0.0).to_bits().wrapping_mul(0x9e37_79b1);
-    bits ^ (bits >> 15)
+    (value + 0.0).to_bits().swap_bytes()
 }
 
-/// Two random odd numbers for a row or a column.
+/// Random bits for a row or a column; both halves are odd.
 #[inline]
-pub(super) fn keys(place: usize, salt: u64) -> [u32; 2] {
+pub(super) fn keys(place: usize, salt: u64) -> u64 {
     let mut z = (place as u64 ^ salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
-    [z as u32 | 1, (z >> 32) as u32 | 1]
+    (z ^ (z >> 31)) | 1 | 1 << 32
 }
 
 /// Keys of rows and of columns are not to be the same.
@@ -230,13 +260,20 @@ pub(super) const ROW_KEYS: u64 = 0x243f_6a88_85a3_08d3;
 /// See [`ROW_KEYS`].
 pub(super) const COLUMN_KEYS: u64 = 0x1319_8a2e_0370_7344;
 
-/// Two sums as one number.
-#[inline]
-pub(super) fn joined(first: u32, second: u32) -> u64 {
-    u64::from(first) | u64::from(second) << 32
+/// Asks for memory that will be needed soon.
+#[inline(always)]
+pub(super) fn fetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast::<i8>()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
-/// The sums of two hashes, each half for itself.
-pub(super) fn add_hashes(a: u64, b: u64) -> u64 {
-    joined((a as u32).wrapping_add(b as u32), ((a >> 32) as u32).wrapping_add((b >> 32) as u32))
+#[inline(always)]
+pub(super) fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
 }

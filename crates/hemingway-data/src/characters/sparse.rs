@@ -1,11 +1,17 @@
-//! The pass over sparse rows: all sums of a feature lie together, so that a value touches one place in memory.
+//! The pass over sparse rows: all sums of a feature lie together in one line of the cache, which is asked for a few values in
+//! advance.
 
-use super::pass::{COLUMN_KEYS, Feature, Input, ROW_KEYS, Row, Sums, joined, keys, mixed};
-use crate::Matrix;
+use super::pass::{
+    COLUMN_KEYS, Counts, Feature, Input, ROW_KEYS, Range, Row, Sums, fetch, keys, multiply_add,
+};
+use crate::{Matrix, Sparse};
 
-/// Sums over rows, for each class and each feature.
+/// Values of a row that are added together, while the sums of the next so many are fetched.
+const AHEAD: usize = 32;
+
+/// Sums over rows, for each feature.
 pub(super) struct Columns {
-    sums: [Vec<Sum>; 2],
+    sums: Vec<Sum>,
     /// The target that others are taken as differences from.
     origin: f64,
 }
@@ -14,103 +20,148 @@ pub(super) struct Columns {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Sum {
-    sum: f64,
-    squares: f64,
-    cross: f64,
-    low: f32,
-    high: f32,
-    nonzeros: u32,
-    hash: [u32; 2],
-    keys: [u32; 2],
+    /// Σ x, Σ x² and Σ x (y − origin).
+    moments: [f64; 3],
+    /// The largest −x and x of each class.
+    reach: [[f32; 2]; 2],
+    hash: u64,
+    key: u64,
+    /// Of each class.
+    nonzeros: [u32; 2],
 }
 
 impl Sums for Columns {
     fn new(matrix: &Matrix) -> Columns {
         let empty = |column: usize| Sum {
-            sum: 0.0,
-            squares: 0.0,
-            cross: 0.0,
-            low: f32::INFINITY,
-            high: f32::NEG_INFINITY,
-            nonzeros: 0,
-            hash: [0; 2],
-            keys: keys(column, COLUMN_KEYS),
+            moments: [0.0; 3],
+            reach: [[f32::NEG_INFINITY; 2]; 2],
+            hash: 0,
+            key: keys(column, COLUMN_KEYS),
+            nonzeros: [0; 2],
         };
-        let sums: Vec<Sum> = (0..matrix.columns()).map(empty).collect();
-        Columns { sums: [sums.clone(), sums], origin: 0.0 }
+        Columns { sums: (0..matrix.columns()).map(empty).collect(), origin: 0.0 }
     }
 
     fn add(&mut self, input: &Input, first: usize, rows: &mut [Row]) {
         let Matrix::Sparse(sparse) = input.matrix else { unreachable!("sparse rows") };
-        let crosses = input.crosses();
-        self.origin = f64::from(input.targets.first().copied().unwrap_or(0.0));
-        for (at, row) in rows.iter_mut().enumerate() {
-            let stored = sparse.offsets()[first + at]..sparse.offsets()[first + at + 1];
-            let (indices, values) = (&sparse.indices()[stored.clone()], &sparse.values()[stored]);
-            let class = input.class_of(first + at);
-            let sums = &mut self.sums[class][..sparse.columns()];
-            *row = add_row(sums, indices, values, keys(input.first_row + first + at, ROW_KEYS));
-            if crosses && let Some(target) = input.targets.get(first + at) {
-                let target = f64::from(*target) - self.origin;
-                for (index, value) in indices.iter().zip(values) {
-                    sums[*index as usize].cross += f64::from(*value) * target;
-                }
-            }
-        }
+        self.origin = input.target(0);
+        let origin = self.origin;
+        let own = |row: usize| Own {
+            key: keys(input.first_row + row, ROW_KEYS),
+            class: input.class_of(row),
+            target: input.target(row) - origin,
+        };
+        add_rows(&mut self.sums, sparse, first, own, rows);
     }
 
     fn merge(&mut self, other: &Columns) {
         for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
-            for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                mine.sum += theirs.sum;
-                mine.squares += theirs.squares;
-                mine.cross += theirs.cross;
-                mine.low = mine.low.min(theirs.low);
-                mine.high = mine.high.max(theirs.high);
-                mine.nonzeros += theirs.nonzeros;
-                for half in 0..2 {
-                    mine.hash[half] = mine.hash[half].wrapping_add(theirs.hash[half]);
-                }
+            mine.moments.iter_mut().zip(theirs.moments).for_each(|(mine, theirs)| *mine += theirs);
+            for (mine, theirs) in mine.reach.iter_mut().flatten().zip(theirs.reach.iter().flatten()) {
+                *mine = mine.max(*theirs);
             }
+            mine.nonzeros.iter_mut().zip(theirs.nonzeros).for_each(|(mine, theirs)| *mine += theirs);
+            mine.hash = mine.hash.wrapping_add(theirs.hash);
         }
     }
 
-    fn feature(&self, column: usize, class: usize, rows: u64, target: f64) -> Feature {
-        let of = &self.sums[class][column];
-        let has_zeros = u64::from(of.nonzeros) < rows;
-        let low = if has_zeros { of.low.min(0.0) } else { of.low };
-        let high = if has_zeros { of.high.max(0.0) } else { of.high };
-        let mean = of.sum / rows as f64;
+    fn feature(&self, column: usize, counts: &Counts) -> Feature {
+        let of = &self.sums[column];
+        let [sum, squares, cross] = of.moments;
+        let ranges = [0, 1].map(|class| {
+            let [low, high] = of.reach[class];
+            let stored = Range { low: -low, high };
+            let has_zeros = u64::from(of.nonzeros[class]) < counts.classes[class];
+            if has_zeros { stored.and(Range::ZERO) } else { stored }
+        });
+        let mean = sum / counts.rows();
+        let all = ranges[0].and(ranges[1]);
         Feature {
-            nonzeros: u64::from(of.nonzeros),
-            mean: if low == high { f64::from(low) } else { mean },
-            deviation: if low == high { 0.0 } else { (of.squares - of.sum * mean).max(0.0) },
-            with_target: of.cross - of.sum * (target - self.origin),
-            low,
-            high,
-            hash: joined(of.hash[0], of.hash[1]),
+            nonzeros: of.nonzeros.map(u64::from).iter().sum(),
+            mean: if all.is_point() { f64::from(all.low) } else { mean },
+            deviation: if all.is_point() { 0.0 } else { (squares - sum * mean).max(0.0) },
+            with_target: cross - sum * (counts.target - self.origin),
+            ranges,
+            hash: of.hash,
         }
     }
 }
 
-#[inline]
-fn add_row(sums: &mut [Sum], indices: &[u32], values: &[f32], own: [u32; 2]) -> Row {
-    let (mut squared_norm, mut nonzeros, mut hash) = (0.0, 0, [0u32; 2]);
-    for (index, value) in indices.iter().zip(values) {
-        let of = &mut sums[*index as usize];
-        let (wide, counts, bits) = (f64::from(*value), u32::from(*value != 0.0), mixed(*value));
-        let square = wide * wide;
-        of.sum += wide;
-        of.squares += square;
-        of.low = if *value < of.low { *value } else { of.low };
-        of.high = if *value > of.high { *value } else { of.high };
-        of.nonzeros += counts;
-        squared_norm += square;
-        nonzeros += counts;
-        for half in 0..2 {
-            of.hash[half] = of.hash[half].wrapping_add(bits.wrapping_mul(own[half]));
-            hash[half] = hash[half].wrapping_add(bits.wrapping_mul(of.keys[half]));
+/// What a row brings: its key, its class, and its target as a difference from some target.
+struct Own {
+    key: u64,
+    class: usize,
+    target: f64,
+}
+
+/// Adds rows from this one on, as fast as this machine can.
+fn add_rows(sums: &mut [Sum], sparse: &Sparse, first: usize, own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        #[target_feature(enable = "avx2,fma")]
+        fn with_avx2(
+            sums: &mut [Sum],
+            sparse: &Sparse,
+            first: usize,
+            own: impl Fn(usize) -> Own,
+            rows: &mut [Row],
+        ) {
+            add_rows_with::<true>(sums, sparse, first, own, rows);
         }
+        // SAFETY: this machine has what the function is compiled for.
+        return unsafe { with_avx2(sums, sparse, first, own, rows) };
     }
-    Row { nonzeros, squared_norm, hash: joined(hash[0], hash[1]) }
+    add_rows_with::<false>(sums, sparse, first, own, rows);
+}
+
+#[inline(always)]
+fn add_rows_with<const FMA: bool>(
+    sums: &mut [Sum],
+    sparse: &Sparse,
+    first: usize,
+    own: impl Fn(usize) -> Own,
+    rows: &mut [Row],
+) {
+    let offsets = &sparse.offsets()[first..=first + rows.len()];
+    let end = offsets[rows.len()];
+    assert!(sums.len() >= sparse.columns());
+    for (row, (at, stored)) in rows.iter_mut().zip(offsets.windows(2).enumerate()) {
+        let own = own(first + at);
+        // Kept apart from the sums, so that it need not go through memory.
+        let mut along = Row::default();
+        let mut begin = stored[0];
+        while begin < stored[1] {
+            let stop = (begin + AHEAD).min(stored[1]);
+            let soon = &sparse.indices()[stop..(stop + AHEAD).min(end)];
+            soon.iter().for_each(|index| fetch(sums.as_ptr().wrapping_add(*index as usize)));
+            let values = sparse.indices()[begin..stop].iter().zip(&sparse.values()[begin..stop]);
+            // SAFETY: every index of a `Sparse` lies below its number of columns, and sums are as many.
+            values.for_each(|(index, value)| unsafe {
+                add_value::<FMA>(sums.get_unchecked_mut(*index as usize), *value, &own, &mut along);
+            });
+            begin = stop;
+        }
+        *row = along;
+    }
+}
+
+#[inline(always)]
+fn add_value<const FMA: bool>(of: &mut Sum, value: f32, own: &Own, row: &mut Row) {
+    if value == 0.0 {
+        return;
+    }
+    let wide = f64::from(value);
+    let [sum, squares, cross] = &mut of.moments;
+    *sum += wide;
+    *squares = multiply_add::<FMA>(wide, wide, *squares);
+    *cross = multiply_add::<FMA>(wide, own.target, *cross);
+    row.squared_norm = multiply_add::<FMA>(wide, wide, row.squared_norm);
+    let [low, high] = &mut of.reach[own.class & 1];
+    *low = if -value > *low { -value } else { *low };
+    *high = if value > *high { value } else { *high };
+    of.nonzeros[own.class & 1] += 1;
+    row.nonzeros += 1;
+    let bits = u64::from(value.to_bits().swap_bytes());
+    of.hash = of.hash.wrapping_add(bits.wrapping_mul(own.key));
+    row.hash = row.hash.wrapping_add(bits.wrapping_mul(of.key));
 }
