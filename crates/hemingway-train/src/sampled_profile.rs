@@ -13,7 +13,9 @@ use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
 use crate::loss::{Shape, with_loss};
 use crate::profile::spectrum_of;
-use crate::{Algorithm, Cocoa, Engine, Job, Local, Problem, Rng, Scoring, Start, StopRules, Threads};
+use crate::{
+    Algorithm, Cocoa, Engine, Job, Lbfgs, Local, Loss, Problem, Rng, Scoring, Start, StopRules, Threads,
+};
 
 /// Rows to sample, where they are not too long;
 const MOST_ROWS: usize = 4096;
@@ -124,9 +126,13 @@ fn gradients(sample: &Dataset, total_rows: usize, problem: &Problem) -> Vec<Grad
     PASSES.into_iter().filter_map(noise).filter(|noise| noise.variance.is_finite()).collect()
 }
 
-/// Weights after some passes of dual coordinate ascent.
+/// Weights after some rounds of about a pass each, of a method that gets on in every one of them; where a loss has kinks that
+/// is coordinate ascent. Nothing if no weights were better than those at the beginning.
 fn trained(data: &Dataset, problem: &Problem, passes: u64) -> Option<Vec<f64>> {
-    let algorithm: &dyn Algorithm = &Cocoa { local_steps: None };
+    let algorithm: &dyn Algorithm = match problem.loss {
+        Loss::Hinge => &Cocoa { local_steps: None },
+        _ => &Lbfgs { memory: None },
+    };
     let job = Job {
         problem: *problem,
         algorithm,
@@ -140,7 +146,9 @@ fn trained(data: &Dataset, problem: &Problem, passes: u64) -> Option<Vec<f64>> {
         hand_over: None,
     };
     let run = Threads.run(data, &job, &mut |_| Ok(())).ok()?;
-    Some(run.model.weights).filter(|weights| weights.iter().all(|weight| weight.is_finite()))
+    let weights = run.model.weights;
+    let moved = weights.iter().any(|weight| *weight != 0.0);
+    (moved && weights.iter().all(|weight| weight.is_finite())).then_some(weights)
 }
 
 fn noise(
@@ -305,7 +313,6 @@ mod tests {
     use hemingway_data::{Dense, Labels, LoadOptions, Matrix, load, sample_rows};
 
     use super::*;
-    use crate::Loss;
 
     fn problem() -> Problem {
         Problem::new(Loss::Logistic, 1e-3).unwrap()

@@ -265,7 +265,7 @@ fn workers(count: f64) -> String {
 fn figure(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
-        size if (1e-3..1e4).contains(&size) => {
+        size if (1e-3..1e3).contains(&size) => {
             let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
             let text = format!("{value:.digits$}");
             if text.contains('.') {
@@ -274,7 +274,7 @@ fn figure(value: f64) -> String {
                 text
             }
         }
-        size if (1e4..1e9).contains(&size) && value > 0.0 => words::count(value.round() as usize),
+        size if (1e3..1e9).contains(&size) && value > 0.0 => words::count(value.round() as usize),
         _ => format!("{value:.1e}"),
     }
 }

@@ -9,7 +9,9 @@ use super::pass::{
 };
 use crate::Matrix;
 
-/// Columns that are worked on at the same time.
+/// Rows that are worked on at the same time,
+const ROWS: usize = 2;
+/// and columns.
 const LANES: usize = 16;
 /// Groups of columns whose sums stay in the nearest caches.
 const STRIP: usize = 64;
@@ -29,7 +31,7 @@ pub(super) struct Columns {
 /// What does not change, of a group of columns.
 #[derive(Clone, Copy)]
 struct Fixed {
-    pivot: [f32; LANES],
+    pivot: [f64; LANES],
     keys: [[u32; LANES]; 2],
 }
 
@@ -40,9 +42,9 @@ struct Group {
     sum: [f64; LANES],
     squares: [f64; LANES],
     cross: [f64; LANES],
-    /// Of each class.
-    low: [[f32; LANES]; 2],
-    high: [[f32; LANES]; 2],
+    /// Of each class, as whole numbers that are in the same order.
+    low: [[i32; LANES]; 2],
+    high: [[i32; LANES]; 2],
     nonzeros: [u32; LANES],
     hash: [u32; LANES],
 }
@@ -68,8 +70,8 @@ impl Group {
         sum: [0.0; LANES],
         squares: [0.0; LANES],
         cross: [0.0; LANES],
-        low: [[f32::INFINITY; LANES]; 2],
-        high: [[f32::NEG_INFINITY; LANES]; 2],
+        low: [[i32::MAX; LANES]; 2],
+        high: [[i32::MIN; LANES]; 2],
         nonzeros: [0; LANES],
         hash: [0; LANES],
     };
@@ -89,7 +91,7 @@ impl Sums for Columns {
             let columns = group * LANES..;
             let mut fixed = Fixed { pivot: [0.0; LANES], keys: [[0; LANES]; 2] };
             for (lane, column) in columns.take(LANES).enumerate() {
-                fixed.pivot[lane] = first.get(column).copied().unwrap_or(0.0);
+                fixed.pivot[lane] = f64::from(first.get(column).copied().unwrap_or(0.0));
                 let key = keys(column, COLUMN_KEYS);
                 (fixed.keys[0][lane], fixed.keys[1][lane]) = (key as u32, (key >> 32) as u32);
             }
@@ -136,11 +138,17 @@ impl Sums for Columns {
         let (group, lane) = (column / LANES, column % LANES);
         let of = &self.sums[group];
         let shift = of.sum[lane] / counts.rows();
-        let ranges = [0, 1].map(|class| Range { low: of.low[class][lane], high: of.high[class][lane] });
+        let range = |class: usize| match of.low[class][lane] <= of.high[class][lane] {
+            true => {
+                Range { low: from_ordered(of.low[class][lane]), high: from_ordered(of.high[class][lane]) }
+            }
+            false => Range::NONE,
+        };
+        let ranges = [0, 1].map(range);
         let constant = ranges[0].and(ranges[1]).is_point();
         Feature {
             nonzeros: u64::from(of.nonzeros[lane]),
-            mean: f64::from(self.fixed[group].pivot[lane]) + shift,
+            mean: self.fixed[group].pivot[lane] + shift,
             deviation: if constant { 0.0 } else { (of.squares[lane] - of.sum[lane] * shift).max(0.0) },
             with_target: of.cross[lane] - of.sum[lane] * (counts.target - self.origin),
             ranges,
@@ -191,6 +199,8 @@ impl Task<'_> {
             let begin = block * BLOCK;
             let mut owns = [Own::default(); BLOCK];
             owns.iter_mut().take(rows.len()).enumerate().for_each(|(at, of)| *of = own(begin + at));
+            let mut totals = [Total::default(); BLOCK];
+            let count = rows.len();
             let values = &values[begin * width..];
             for (strip, (sums, fixed)) in
                 self.sums.chunks_mut(STRIP).zip(self.fixed.chunks(STRIP)).enumerate()
@@ -198,43 +208,47 @@ impl Task<'_> {
                 let first = strip * STRIP * LANES;
                 let columns = width - first;
                 let start = |at: usize| &values[at * width + first..];
-                let (pairs, single) = rows.as_chunks_mut::<2>();
-                for (pair, rows) in pairs.iter_mut().enumerate() {
-                    let at = 2 * pair;
-                    let along = add_rows::<2, FMA>(
-                        [start(at), start(at + 1)],
-                        columns,
-                        2 * width,
-                        [owns[at], owns[at + 1]],
-                        fixed,
-                        sums,
-                    );
+                let (several, single) = totals[..count].as_chunks_mut::<ROWS>();
+                for (number, rows) in several.iter_mut().enumerate() {
+                    let at: [usize; ROWS] = std::array::from_fn(|row| number * ROWS + row);
+                    let (starts, owns) = (at.map(start), at.map(|at| owns[at]));
+                    let along = add_rows::<ROWS, FMA>(starts, columns, ROWS * width, owns, fixed, sums);
                     along.iter().zip(rows).for_each(|(along, row)| along.add_to(row));
                 }
-                let at = 2 * pairs.len();
-                for row in single {
+                let first_single = several.len() * ROWS;
+                for (number, row) in single.iter_mut().enumerate() {
+                    let at = first_single + number;
                     add_rows::<1, FMA>([start(at)], columns, width, [owns[at]], fixed, sums)[0].add_to(row);
                 }
+            }
+            for (row, Total { squares, nonzeros, hash: [first, second] }) in rows.iter_mut().zip(totals) {
+                *row = Row::new(nonzeros, squares, u64::from(first) | u64::from(second) << 32);
             }
         }
     }
 }
 
+/// Sums for a row over strips.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    squares: f64,
+    nonzeros: u32,
+    hash: [u32; 2],
+}
+
 impl Along {
     #[inline(always)]
-    fn add_to(&self, row: &mut Row) {
+    fn add_to(&self, row: &mut Total) {
         let mut squares = [0.0; 4];
         for lane in 0..LANES {
             squares[lane % 4] += self.squares[lane];
         }
-        row.squared_norm += squares[0] + squares[1] + squares[2] + squares[3];
+        row.squares += squares[0] + squares[1] + squares[2] + squares[3];
         let total = |of: &[u32; LANES]| of.iter().fold(0, |sum: u32, value| sum.wrapping_add(*value));
         row.nonzeros += total(&self.nonzeros);
-        // Strips of one row are added to each half for itself.
-        let [first, second] = [row.hash as u32, (row.hash >> 32) as u32];
-        let [first, second] =
-            [first.wrapping_add(total(&self.hash[0])), second.wrapping_add(total(&self.hash[1]))];
-        row.hash = u64::from(first) | u64::from(second) << 32;
+        for half in 0..2 {
+            row.hash[half] = row.hash[half].wrapping_add(total(&self.hash[half]));
+        }
     }
 }
 
@@ -251,14 +265,22 @@ fn add_rows<const ROWS: usize, const FMA: bool>(
     let mut along = [Along::NONE; ROWS];
     let whole = (columns / LANES).min(sums.len());
     let groups = rows.map(|row| &row.as_chunks::<LANES>().0[..whole]);
-    for (group, (fixed, sums)) in fixed.iter().zip(&mut *sums).take(whole).enumerate() {
-        // What the next rows have here: the machine does not foresee that two rows are read at the same time.
+    let (fixed, last_fixed) = fixed.split_at(whole);
+    let (sums, last_sums) = sums.split_at_mut(whole);
+    for group in 0..whole {
+        // What the next rows have here: the machine does not foresee that several rows are read at the same time.
         groups
             .iter()
             .for_each(|row| fetch(row.as_ptr().wrapping_add(group).cast::<f32>().wrapping_add(ahead)));
-        add_group::<ROWS, FMA>(groups.map(|row| row[group]), &owns, fixed, sums, &mut along);
+        add_group::<ROWS, FMA>(
+            groups.map(|row| row[group]),
+            &owns,
+            &fixed[group],
+            &mut sums[group],
+            &mut along,
+        );
     }
-    if whole < sums.len() {
+    if let ([fixed, ..], [sums, ..]) = (last_fixed, last_sums) {
         let left = columns - whole * LANES;
         let values = rows.map(|row| {
             let mut values = match row.get(whole * LANES..).and_then(|row| row.first_chunk::<LANES>()) {
@@ -274,7 +296,7 @@ fn add_rows<const ROWS: usize, const FMA: bool>(
             }
             values
         });
-        add_group::<ROWS, FMA>(values, &owns, &fixed[whole], &mut sums[whole], &mut along);
+        add_group::<ROWS, FMA>(values, &owns, fixed, sums, &mut along);
     }
     along
 }
@@ -291,17 +313,18 @@ fn add_group<const ROWS: usize, const FMA: bool>(
         let (values, own, along) = (&values[row], &owns[row], &mut along[row]);
         for lane in 0..LANES {
             let wide = f64::from(values[lane]);
-            let apart = wide - f64::from(fixed.pivot[lane]);
+            let apart = wide - fixed.pivot[lane];
             sums.sum[lane] += apart;
             sums.squares[lane] = multiply_add::<FMA>(apart, apart, sums.squares[lane]);
             sums.cross[lane] = multiply_add::<FMA>(apart, own.target, sums.cross[lane]);
             along.squares[lane] = multiply_add::<FMA>(wide, wide, along.squares[lane]);
         }
+        // As whole numbers in the same order: these have a smallest and a largest without a branch.
         let (low, high) = (&mut sums.low[own.class & 1], &mut sums.high[own.class & 1]);
         for lane in 0..LANES {
-            let value = values[lane];
-            low[lane] = if value < low[lane] { value } else { low[lane] };
-            high[lane] = if value > high[lane] { value } else { high[lane] };
+            let place = ordered(values[lane]);
+            low[lane] = low[lane].min(place);
+            high[lane] = high[lane].max(place);
         }
         for lane in 0..LANES {
             let counts = u32::from(values[lane] != 0.0);
@@ -317,4 +340,15 @@ fn add_group<const ROWS: usize, const FMA: bool>(
             }
         }
     }
+}
+
+/// A whole number; those of larger numbers are larger.
+#[inline(always)]
+fn ordered(value: f32) -> i32 {
+    let bits = value.to_bits() as i32;
+    bits ^ (((bits >> 31) as u32) >> 1) as i32
+}
+
+fn from_ordered(place: i32) -> f32 {
+    f32::from_bits((place ^ (((place >> 31) as u32) >> 1) as i32) as u32)
 }

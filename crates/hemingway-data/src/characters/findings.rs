@@ -216,7 +216,8 @@ impl Look<'_> {
             short(widest.distance.mean as f32),
             short(random.mean as f32)
         );
-        found(Kind::SimilarNeighbours, text, SHUFFLE)
+        let advice = if self.of.labels.is_ordered() { "--shuffle helps against this too." } else { SHUFFLE };
+        found(Kind::SimilarNeighbours, text, advice)
     }
 
     fn rare_class(&self) -> Option<Finding> {
@@ -347,7 +348,8 @@ impl Look<'_> {
         let (mut copies, mut example) = (0, None);
         for (column, of) in self.features.iter().enumerate().filter(|(_, of)| !of.is_constant()) {
             let Range { low, high } = of.range();
-            let key = (of.hash, of.nonzeros, low.to_bits(), high.to_bits());
+            // Minus zero is zero.
+            let key = (of.hash, of.nonzeros, (low + 0.0).to_bits(), (high + 0.0).to_bits());
             match seen.get(&key) {
                 Some(first) => {
                     copies += 1;

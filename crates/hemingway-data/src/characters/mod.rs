@@ -142,7 +142,7 @@ impl Characters {
         let (counts, features) = all_parts(counts, features, together)?;
 
         let row_nonzeros = Distribution::over(rows.len(), |at| f64::from(rows[at].nonzeros), together)?;
-        let row_norms = Distribution::over(rows.len(), |at| rows[at].squared_norm.sqrt(), together)?;
+        let row_norms = Distribution::over(rows.len(), |at| f64::from(rows[at].norm), together)?;
         let hashes = rows.iter().map(|row| row.hash).collect();
         let distinct = diversity::distinct(hashes, together)?;
         drop(rows);

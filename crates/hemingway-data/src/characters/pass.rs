@@ -51,10 +51,16 @@ pub(crate) struct Counts {
 pub(crate) struct Row {
     /// Values that are not zero.
     pub nonzeros: u32,
-    /// ‖x‖².
-    pub squared_norm: f64,
+    /// ‖x‖, the largest number at most.
+    pub norm: f32,
     /// Depends on each value and its feature: rows that are alike have the same.
     pub hash: u64,
+}
+
+impl Row {
+    pub(super) fn new(nonzeros: u32, squared_norm: f64, hash: u64) -> Row {
+        Row { nonzeros, norm: (squared_norm.sqrt() as f32).min(f32::MAX), hash }
+    }
 }
 
 /// What the pass found.

@@ -94,6 +94,14 @@ struct Own {
     target: f64,
 }
 
+/// Sums for a row.
+#[derive(Default)]
+struct Along {
+    squared_norm: f64,
+    nonzeros: u32,
+    hash: u64,
+}
+
 /// Adds rows from this one on, as fast as this machine can.
 fn add_rows(sums: &mut [Sum], sparse: &Sparse, first: usize, own: impl Fn(usize) -> Own, rows: &mut [Row]) {
     #[cfg(target_arch = "x86_64")]
@@ -128,7 +136,7 @@ fn add_rows_with<const FMA: bool>(
     for (row, (at, stored)) in rows.iter_mut().zip(offsets.windows(2).enumerate()) {
         let own = own(first + at);
         // Kept apart from the sums, so that it need not go through memory.
-        let mut along = Row::default();
+        let mut along = Along::default();
         let mut begin = stored[0];
         while begin < stored[1] {
             let stop = (begin + AHEAD).min(stored[1]);
@@ -141,12 +149,12 @@ fn add_rows_with<const FMA: bool>(
             });
             begin = stop;
         }
-        *row = along;
+        *row = Row::new(along.nonzeros, along.squared_norm, along.hash);
     }
 }
 
 #[inline(always)]
-fn add_value<const FMA: bool>(of: &mut Sum, value: f32, own: &Own, row: &mut Row) {
+fn add_value<const FMA: bool>(of: &mut Sum, value: f32, own: &Own, row: &mut Along) {
     if value == 0.0 {
         return;
     }

@@ -186,7 +186,7 @@ fn grouped(number: usize) -> String {
 fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
-        size if (1e-3..1e4).contains(&size) => {
+        size if (1e-3..1e3).contains(&size) => {
             let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
             let text = format!("{value:.digits$}");
             if text.contains('.') {
@@ -195,7 +195,7 @@ fn short(value: f64) -> String {
                 text
             }
         }
-        size if (1e4..1e9).contains(&size) => grouped(value.round() as usize),
+        size if (1e3..1e9).contains(&size) && value > 0.0 => grouped(value.round() as usize),
         _ => format!("{value:.2e}"),
     }
 }
