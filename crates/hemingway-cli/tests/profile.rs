@@ -79,7 +79,7 @@ fn a_colleague_would_point_this_out() {
     let sandbox = Sandbox::new();
     let mut table = "age,income,outcome,copy,always,label\n".to_owned();
     for row in 0..200 {
-        let label = u8::from((row * 7919) % 10 < 4);
+        let label = u8::from((row * row * 31 + row * 17) % 101 < 40);
         let (age, income) = (20 + (row * 31) % 50, 20_000 + (row * 7_907) % 60_000);
         table += &format!(
             "{age},{income},{},{age},1,{label}\n",

@@ -7,7 +7,7 @@
 use super::pass::{
     COLUMN_KEYS, Counts, Feature, Input, ROW_KEYS, Range, Row, Sums, fetch, keys, mixed, multiply_add,
 };
-use crate::Matrix;
+use crate::{Labels, Matrix};
 
 /// Rows that are worked on at the same time,
 const ROWS: usize = 2;
@@ -23,6 +23,8 @@ pub(super) struct Columns {
     width: usize,
     /// The target that others are taken as differences from.
     origin: f64,
+    /// Whether targets are numbers.
+    crosses: bool,
     /// What is subtracted from each value, and the keys of the columns.
     fixed: Vec<Fixed>,
     sums: Vec<Group>,
@@ -39,8 +41,10 @@ struct Fixed {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Group {
-    sum: [f64; LANES],
+    /// Of each class.
+    sum: [[f64; LANES]; 2],
     squares: [f64; LANES],
+    /// Of values times targets, where these are numbers; those of classes follow from the sums.
     cross: [f64; LANES],
     /// Of each class, as whole numbers that are in the same order.
     low: [[i32; LANES]; 2],
@@ -67,7 +71,7 @@ struct Own {
 
 impl Group {
     const NONE: Group = Group {
-        sum: [0.0; LANES],
+        sum: [[0.0; LANES]; 2],
         squares: [0.0; LANES],
         cross: [0.0; LANES],
         low: [[i32::MAX; LANES]; 2],
@@ -100,6 +104,7 @@ impl Sums for Columns {
         Columns {
             width,
             origin: 0.0,
+            crosses: false,
             fixed: (0..groups).map(fixed).collect(),
             sums: vec![Group::NONE; groups],
         }
@@ -107,9 +112,9 @@ impl Sums for Columns {
 
     fn add(&mut self, input: &Input, first: usize, rows: &mut [Row]) {
         let Matrix::Dense(dense) = input.matrix else { unreachable!("dense rows") };
-        self.origin = input.target(0);
-        let (origin, width) = (self.origin, self.width);
-        let task = Task { width, fixed: &self.fixed, sums: &mut self.sums };
+        (self.origin, self.crosses) = (input.target(0), *input.labels == Labels::Numbers);
+        let (origin, width, crosses) = (self.origin, self.width, self.crosses);
+        let task = Task { width, crosses, fixed: &self.fixed, sums: &mut self.sums };
         let own = |row: usize| Own {
             key: keys(input.first_row + row, ROW_KEYS) as u32,
             class: input.class_of(row),
@@ -121,12 +126,12 @@ impl Sums for Columns {
     fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
             for lane in 0..LANES {
-                mine.sum[lane] += theirs.sum[lane];
                 mine.squares[lane] += theirs.squares[lane];
                 mine.cross[lane] += theirs.cross[lane];
                 mine.nonzeros[lane] += theirs.nonzeros[lane];
                 mine.hash[lane] = mine.hash[lane].wrapping_add(theirs.hash[lane]);
                 for class in 0..2 {
+                    mine.sum[class][lane] += theirs.sum[class][lane];
                     mine.low[class][lane] = mine.low[class][lane].min(theirs.low[class][lane]);
                     mine.high[class][lane] = mine.high[class][lane].max(theirs.high[class][lane]);
                 }
@@ -137,7 +142,13 @@ impl Sums for Columns {
     fn feature(&self, column: usize, counts: &Counts) -> Feature {
         let (group, lane) = (column / LANES, column % LANES);
         let of = &self.sums[group];
-        let shift = of.sum[lane] / counts.rows();
+        let sums = [of.sum[0][lane], of.sum[1][lane]];
+        let sum = sums[0] + sums[1];
+        let shift = sum / counts.rows();
+        let cross = match self.crosses {
+            true => of.cross[lane],
+            false => sums[0] * (-1.0 - self.origin) + sums[1] * (1.0 - self.origin),
+        };
         let range = |class: usize| match of.low[class][lane] <= of.high[class][lane] {
             true => {
                 Range { low: from_ordered(of.low[class][lane]), high: from_ordered(of.high[class][lane]) }
@@ -149,8 +160,8 @@ impl Sums for Columns {
         Feature {
             nonzeros: u64::from(of.nonzeros[lane]),
             mean: self.fixed[group].pivot[lane] + shift,
-            deviation: if constant { 0.0 } else { (of.squares[lane] - of.sum[lane] * shift).max(0.0) },
-            with_target: of.cross[lane] - of.sum[lane] * (counts.target - self.origin),
+            deviation: if constant { 0.0 } else { (of.squares[lane] - sum * shift).max(0.0) },
+            with_target: cross - sum * (counts.target - self.origin),
             ranges,
             // Merging parts adds all bits.
             hash: u64::from(of.hash[lane]) << 32,
@@ -161,6 +172,7 @@ impl Sums for Columns {
 /// Rows to go through.
 struct Task<'a> {
     width: usize,
+    crosses: bool,
     fixed: &'a [Fixed],
     sums: &'a mut [Group],
 }
@@ -174,11 +186,11 @@ impl Task<'_> {
 
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
             fn with_avx512(task: Task, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
-                task.run_with::<true>(values, own, rows);
+                task.run_as::<true>(values, own, rows);
             }
             #[target_feature(enable = "avx2,fma")]
             fn with_avx2(task: Task, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
-                task.run_with::<true>(values, own, rows);
+                task.run_as::<true>(values, own, rows);
             }
             if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("fma") {
                 // SAFETY: this machine has what the function is compiled for.
@@ -189,11 +201,24 @@ impl Task<'_> {
                 return unsafe { with_avx2(self, values, own, rows) };
             }
         }
-        self.run_with::<false>(values, own, rows);
+        self.run_as::<false>(values, own, rows);
     }
 
     #[inline(always)]
-    fn run_with<const FMA: bool>(self, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+    fn run_as<const FMA: bool>(self, values: &[f32], own: impl Fn(usize) -> Own, rows: &mut [Row]) {
+        match self.crosses {
+            true => self.run_with::<FMA, true>(values, own, rows),
+            false => self.run_with::<FMA, false>(values, own, rows),
+        }
+    }
+
+    #[inline(always)]
+    fn run_with<const FMA: bool, const CROSS: bool>(
+        self,
+        values: &[f32],
+        own: impl Fn(usize) -> Own,
+        rows: &mut [Row],
+    ) {
         let width = self.width;
         for (block, rows) in rows.chunks_mut(BLOCK).enumerate() {
             let begin = block * BLOCK;
@@ -212,13 +237,15 @@ impl Task<'_> {
                 for (number, rows) in several.iter_mut().enumerate() {
                     let at: [usize; ROWS] = std::array::from_fn(|row| number * ROWS + row);
                     let (starts, owns) = (at.map(start), at.map(|at| owns[at]));
-                    let along = add_rows::<ROWS, FMA>(starts, columns, ROWS * width, owns, fixed, sums);
+                    let along =
+                        add_rows::<ROWS, FMA, CROSS>(starts, columns, 2 * ROWS * width, owns, fixed, sums);
                     along.iter().zip(rows).for_each(|(along, row)| along.add_to(row));
                 }
                 let first_single = several.len() * ROWS;
                 for (number, row) in single.iter_mut().enumerate() {
                     let at = first_single + number;
-                    add_rows::<1, FMA>([start(at)], columns, width, [owns[at]], fixed, sums)[0].add_to(row);
+                    add_rows::<1, FMA, CROSS>([start(at)], columns, width, [owns[at]], fixed, sums)[0]
+                        .add_to(row);
                 }
             }
             for (row, Total { squares, nonzeros, hash: [first, second] }) in rows.iter_mut().zip(totals) {
@@ -254,7 +281,7 @@ impl Along {
 
 /// Adds some rows to the sums of a strip of columns. What follows a row in memory may be read, but does not count.
 #[inline(always)]
-fn add_rows<const ROWS: usize, const FMA: bool>(
+fn add_rows<const ROWS: usize, const FMA: bool, const CROSS: bool>(
     rows: [&[f32]; ROWS],
     columns: usize,
     ahead: usize,
@@ -272,7 +299,7 @@ fn add_rows<const ROWS: usize, const FMA: bool>(
         groups
             .iter()
             .for_each(|row| fetch(row.as_ptr().wrapping_add(group).cast::<f32>().wrapping_add(ahead)));
-        add_group::<ROWS, FMA>(
+        add_group::<ROWS, FMA, CROSS>(
             groups.map(|row| row[group]),
             &owns,
             &fixed[group],
@@ -296,13 +323,13 @@ fn add_rows<const ROWS: usize, const FMA: bool>(
             }
             values
         });
-        add_group::<ROWS, FMA>(values, &owns, fixed, sums, &mut along);
+        add_group::<ROWS, FMA, CROSS>(values, &owns, fixed, sums, &mut along);
     }
     along
 }
 
 #[inline(always)]
-fn add_group<const ROWS: usize, const FMA: bool>(
+fn add_group<const ROWS: usize, const FMA: bool, const CROSS: bool>(
     values: [[f32; LANES]; ROWS],
     owns: &[Own; ROWS],
     fixed: &Fixed,
@@ -311,12 +338,15 @@ fn add_group<const ROWS: usize, const FMA: bool>(
 ) {
     for row in 0..ROWS {
         let (values, own, along) = (&values[row], &owns[row], &mut along[row]);
+        let sum = &mut sums.sum[own.class & 1];
         for lane in 0..LANES {
             let wide = f64::from(values[lane]);
             let apart = wide - fixed.pivot[lane];
-            sums.sum[lane] += apart;
+            sum[lane] += apart;
             sums.squares[lane] = multiply_add::<FMA>(apart, apart, sums.squares[lane]);
-            sums.cross[lane] = multiply_add::<FMA>(apart, own.target, sums.cross[lane]);
+            if CROSS {
+                sums.cross[lane] = multiply_add::<FMA>(apart, own.target, sums.cross[lane]);
+            }
             along.squares[lane] = multiply_add::<FMA>(wide, wide, along.squares[lane]);
         }
         // As whole numbers in the same order: these have a smallest and a largest without a branch.
