@@ -149,7 +149,7 @@ pub(crate) fn look_closely(
 }
 
 fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool) -> Result<LookedAt, Error> {
-    let setup = set_up_ranks(request, choice)?.to_look_closely();
+    let setup = set_up_ranks(request, choice)?.with_closer_look();
     let ranks = setup.start(None, Some(interrupt))?;
     let loaded = ranks.loaded.clone();
     ranks.dismiss();

@@ -356,13 +356,13 @@ fn add_group<const ROWS: usize, const FMA: bool, const CROSS: bool>(
             low[lane] = low[lane].min(place);
             high[lane] = high[lane].max(place);
         }
-        for lane in 0..LANES {
-            let counts = u32::from(values[lane] != 0.0);
+        for (lane, value) in values.iter().enumerate() {
+            let counts = u32::from(*value != 0.0);
             sums.nonzeros[lane] += counts;
             along.nonzeros[lane] += counts;
         }
-        for lane in 0..LANES {
-            let bits = mixed(values[lane]);
+        for (lane, value) in values.iter().enumerate() {
+            let bits = mixed(*value);
             sums.hash[lane] = sums.hash[lane].wrapping_add(bits.wrapping_mul(own.key));
             for half in 0..2 {
                 let term = bits.wrapping_mul(fixed.keys[half][lane]);

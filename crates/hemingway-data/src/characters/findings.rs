@@ -442,7 +442,7 @@ fn percent(share: f64) -> String {
 fn short(value: f32) -> String {
     let value = f64::from(value);
     match value.abs() {
-        size if size == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         size if (1e-3..1e5).contains(&size) => {
             let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
             let text = format!("{value:.digits$}");

@@ -107,7 +107,7 @@ impl Setup {
     }
 
     /// The same, to look closely at the data rather than to train.
-    pub(crate) fn to_look_closely(mut self) -> Setup {
+    pub(crate) fn with_closer_look(mut self) -> Setup {
         self.job.closer_look = true;
         self
     }
