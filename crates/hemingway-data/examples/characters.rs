@@ -1,4 +1,4 @@
-//! How fast characters are found, beside a plain sum of the same bytes on as many threads.
+//! How fast characters are found, beside a plain sum of the same bytes, and a sum for each column, on as many threads.
 //!
 //!     RAYON_NUM_THREADS=2 cargo run --release -p hemingway-data --example characters -- 500
 //!
@@ -37,9 +37,11 @@ fn main() {
 
 fn measure(name: &str, data: Dataset) {
     let (mut sums, mut passes, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let mut by_column = Vec::new();
     for _ in 0..REPEATS {
         let sum = timed(|| plain_sum(&data.matrix));
         let pass = timed(|| Characters::pass_only(&data));
+        by_column.push(timed(|| sum_by_column(&data.matrix))[0]);
         ratios.push([sum[0] / pass[0], sum[1] / pass[1]]);
         sums.push(sum[0]);
         passes.push(pass[0]);
@@ -47,8 +49,10 @@ fn measure(name: &str, data: Dataset) {
     let all = timed(|| Characters::of(&data))[0];
     let gigabytes = bytes(&data.matrix) / 1e9;
     println!(
-        "{name}: sum {:.1} GB/s, pass {:.1} GB/s, ratio {:.2} ({:.2} of time on cores); all characters {all:.2} s",
+        "{name}: sum {:.1} GB/s, sum by column {:.1} GB/s, pass {:.1} GB/s, pass / sum {:.2} ({:.2} of time on cores); \
+         all characters {all:.2} s",
         gigabytes / median(sums),
+        gigabytes / median(by_column),
         gigabytes / median(passes),
         median(ratios.iter().map(|ratio| ratio[0]).collect()),
         median(ratios.iter().map(|ratio| ratio[1]).collect()),
@@ -85,6 +89,32 @@ fn plain_sum(matrix: &Matrix) -> f64 {
                 + ends
         }
     }
+}
+
+/// The least that anything for each column takes: one addition for each value.
+fn sum_by_column(matrix: &Matrix) -> f64 {
+    let threads = rayon::current_num_threads();
+    let rows = |thread: usize| matrix.rows() * thread / threads..matrix.rows() * (thread + 1) / threads;
+    let sums = (0..threads).into_par_iter().map(|thread| {
+        let mut sums = vec![0.0; matrix.columns()];
+        match matrix {
+            Matrix::Dense(dense) => {
+                let width = dense.columns();
+                let values = &dense.values()[rows(thread).start * width..rows(thread).end * width];
+                for row in values.chunks_exact(width) {
+                    sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+                }
+            }
+            Matrix::Sparse(sparse) => {
+                let stored = sparse.offsets()[rows(thread).start]..sparse.offsets()[rows(thread).end];
+                for (index, value) in sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]) {
+                    sums[*index as usize] += f64::from(*value);
+                }
+            }
+        }
+        sums.iter().sum::<f64>()
+    });
+    sums.sum()
 }
 
 fn add_up<T: Sync>(values: &[T], wide: impl Fn(&T) -> f64 + Sync) -> f64 {

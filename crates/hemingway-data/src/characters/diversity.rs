@@ -21,10 +21,12 @@ use crate::{Error, Together};
 const MOST_HASHES: usize = 1 << 22;
 /// Hashes shown in one exchange.
 const AT_ONCE: usize = 1 << 16;
-/// Rows are near-duplicates if their squared distance is below this share of that of two random rows. Half and twice of it find
-/// the same pairs on data whose copies differ by rounding or by a few words.
+/// Rows are near-duplicates if their squared distance is below this share of that of two random rows: if they are seven times
+/// as near as these. This is what the word means here.
 const NEAR: f64 = 0.02;
-/// Signs in which near-duplicates may differ: they differ in 3 of 64 on average, random rows in 32.
+/// Signs in which near-duplicates may differ. Rows just near enough that are as far from the mean row as usual are seen from
+/// there under 0.2 rad, so of 64 signs 4 differ, give or take 2; of random rows 32, give or take 4. Rows much nearer to the mean
+/// row may be missed.
 const SIGNS: u32 = 9;
 /// Pairs that are compared value by value at most.
 const MOST_COMPARED: usize = 20_000;
@@ -82,15 +84,15 @@ pub(super) fn near_duplicates(rows: &Rows, total_rows: usize, mean: &[f64], vari
     }
     // Rows are in the order of the data: those of a part of the sample have to be spread over all of it.
     let places: Vec<usize> = (0..count).map(|at| at * rows.len() / count).collect();
-    let sketches = sketches(rows, &places, mean);
-    let mut candidates: Vec<(u32, u32)> = (0..count)
-        .into_par_iter()
-        .flat_map_iter(|at| {
-            let (sketches, mine) = (&sketches, sketches[at]);
-            let alike = move |other: &usize| (sketches[*other] ^ mine).count_ones() <= SIGNS;
-            (at + 1..count).filter(alike).map(move |other| (at as u32, other as u32))
-        })
-        .collect();
+    // So few rows are all compared.
+    let all = count == total_rows && pairs <= MOST_COMPARED as f64;
+    let sketches = if all { vec![0; count] } else { sketches(rows, &places, mean) };
+    let alike = |at: usize, other: usize| (sketches[at] ^ sketches[other]).count_ones() <= SIGNS;
+    let candidates_of = |at: usize| {
+        let alike = move |other: &usize| alike(at, *other);
+        (at + 1..count).filter(alike).map(move |other| (at as u32, other as u32))
+    };
+    let mut candidates: Vec<(u32, u32)> = (0..count).into_par_iter().flat_map_iter(candidates_of).collect();
     let found = candidates.len();
     if found > MOST_COMPARED {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(found as u64);
@@ -111,6 +113,9 @@ pub(super) fn near_duplicates(rows: &Rows, total_rows: usize, mean: &[f64], vari
     let others = (total_rows - 1) as f64 / (count - 1) as f64;
     of_row.iter_mut().for_each(|near| *near *= weight);
     let seen = Interval::mean(&of_row);
+    if all {
+        return Interval::exact(seen.mean);
+    }
     // Each pair is seen from both of its rows; and where none is seen there may be three.
     let none = 3.0 * 2.0 / count as f64;
     let wide = Interval {
@@ -118,11 +123,7 @@ pub(super) fn near_duplicates(rows: &Rows, total_rows: usize, mean: &[f64], vari
         mean: seen.mean,
         high: (seen.mean + std::f64::consts::SQRT_2 * (seen.high - seen.mean)).max(none),
     };
-    if count == total_rows && found <= MOST_COMPARED {
-        Interval::exact(seen.mean)
-    } else {
-        wide.times(others)
-    }
+    wide.times(others)
 }
 
 /// The signs of 64 random projections of each row, less the mean row.

@@ -167,7 +167,7 @@ impl Characters {
         };
         let (means, variances) = (of_features(|of, _| of.mean), of_features(|of, n| of.deviation / n));
         let total_variance: f64 = variances.iter().sum();
-        let spread = Rows::at(sampling::some_of(total, room / 4, &mut random), view, together)?;
+        let spread = Rows::at(sampling::any_of(total, room / 4, &mut random), view, together)?;
         let near_duplicates = diversity::near_duplicates(&spread, total, &means, total_variance);
         let most_frequent = (0..columns).max_by_key(|&at| (features[at].nonzeros, columns - at));
         let density = nonzeros as f64 / (n * columns.max(1) as f64);

@@ -177,3 +177,11 @@ pub(crate) fn some_of(rows: usize, count: usize, random: &mut Xoshiro256PlusPlus
     let start = |part: usize| (part as u128 * rows as u128 / count.max(1) as u128) as usize;
     (0..count).map(|part| random.random_range(start(part)..start(part + 1))).collect()
 }
+
+/// At most so many rows, each as likely as any other beside each other: copies may follow their originals.
+pub(crate) fn any_of(rows: usize, count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<usize> {
+    match rows <= count {
+        true => (0..rows).collect(),
+        false => (0..count).map(|_| random.random_range(0..rows)).collect(),
+    }
+}

@@ -283,6 +283,28 @@ fn intervals_hold_what_they_estimate() {
 }
 
 #[test]
+fn near_duplicates_are_estimated_as_they_are() {
+    // Each row of so many is followed by one to three others that differ from it a little.
+    let data = load("synthetic:separable,rows=4000,features=30", &LoadOptions::default()).unwrap();
+    let Matrix::Dense(matrix) = &data.matrix else { unreachable!("dense") };
+    let mut rows = Vec::new();
+    for (at, row) in matrix.values().chunks(30).enumerate() {
+        for copy in 0..1 + at % 4 {
+            rows.push(row.iter().map(|value| value + 0.02 * copy as f32).collect::<Vec<f32>>());
+        }
+    }
+    // Groups of 1, 2, 3 and 4 rows: a row has 0·1 + 1·2 + 2·3 + 3·4 near-duplicates in 10 rows.
+    let expected = 2.0;
+    let found = Characters::of(&dense(&rows, alternating(rows.len()), classes())).diversity;
+    assert_eq!(found.distinct_rows, Interval::exact(rows.len() as f64));
+    let Interval { low, mean, high } = found.near_duplicates;
+    assert!(
+        low <= expected && expected <= high && (mean / expected - 1.0).abs() < 0.2,
+        "{low} to {high}, {mean}"
+    );
+}
+
+#[test]
 fn data_at_the_edges() {
     let one = |value: f32, columns: usize| vec![vec![value; columns]];
     let many = |rows: usize, row: Vec<f32>| vec![row; rows];

@@ -5,6 +5,9 @@ use hemingway_data::{Distribution, Interval};
 use super::ProfileReport;
 use crate::plot::{Axis, Chart, Mark, Scale, Series};
 
+/// Slower than this is not told apart.
+const SLOWEST: f64 = 0.25;
+
 /// A chart, and one sentence on how to read it.
 pub(super) struct Figure {
     pub chart: Chart,
@@ -86,7 +89,7 @@ fn speed_up(report: &ProfileReport) -> Figure {
     for (which, family) in report.families.iter().enumerate() {
         let colour = 2 * which + which / 4;
         let points = |of: fn(&super::SpeedUp) -> f64| -> Vec<(f64, f64)> {
-            family.speed_up.iter().map(|at| (at.workers as f64, of(at))).collect()
+            family.speed_up.iter().map(|at| (at.workers as f64, of(at).max(SLOWEST))).collect()
         };
         let mut band = points(|at| at.low);
         band.extend(points(|at| at.high).into_iter().rev());
@@ -106,7 +109,7 @@ fn speed_up(report: &ProfileReport) -> Figure {
         y: Axis::new("times as fast as one worker", Scale::Doublings),
         series,
     };
-    let caption = "Where a line turns down, more workers make a run slower, whatever the network. `hemingway explain` \
+    let caption = "Where a line turns down, more workers make a run slower, whatever the network. hemingway explain \
         adds what machines and network cost.";
     Figure { chart, caption: caption.to_owned() }
 }
@@ -175,7 +178,7 @@ fn spectrum(report: &ProfileReport) -> Figure {
         ],
     };
     let caption = format!(
-        "Directions above lambda have to be learnt: the effective dimension is {:.3}. The faster eigenvalues fall, the \
+        "Directions above lambda have to be learnt: the effective dimension is {:.0}. The faster eigenvalues fall, the \
          harder the problem is for methods that know gradients only.",
         sample.effective_dimension
     );
