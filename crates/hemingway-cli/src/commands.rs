@@ -6,6 +6,7 @@ pub mod explain;
 pub mod fit;
 pub mod measure;
 pub mod predict;
+pub mod profile;
 pub mod reproduce;
 pub mod runs;
 pub mod show;

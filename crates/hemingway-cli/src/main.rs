@@ -27,6 +27,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         Command::Train(train) => commands::train::run(*train),
         Command::Explain(explain) => commands::explain::run(*explain),
+        Command::Profile(profile) => commands::profile::run(*profile),
         Command::Predict(predict) => commands::predict::run(predict),
         Command::Runs(runs) => commands::runs::run(runs),
         Command::Show(show) => commands::show::run(show),

@@ -95,7 +95,8 @@ fn time(report: &TrainReport) -> String {
 
 fn wall_time(report: &TrainReport) -> String {
     let [load, train] = [report.load_seconds, report.wall_seconds].map(words::duration);
-    format!("load {load}, train and score {train}")
+    let shuffle = report.shuffle_seconds.map(|seconds| format!(" (shuffle {})", words::duration(seconds)));
+    format!("load {load}{}, train and score {train}", shuffle.unwrap_or_default())
 }
 
 /// What was predicted: the time from the profile to the goal, or the error at the deadline.

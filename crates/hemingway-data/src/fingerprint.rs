@@ -43,7 +43,7 @@ impl fmt::Display for Difference {
             Difference::Values => "feature values differ, labels are the same",
             Difference::Targets => "labels differ, feature values are the same",
             Difference::ValuesAndTargets => "feature values and labels differ",
-            Difference::Treatment => "scaling or sampling differs, the values read are the same",
+            Difference::Treatment => "scaling, sampling or order differs, the values read are the same",
         })
     }
 }

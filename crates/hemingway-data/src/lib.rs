@@ -9,6 +9,7 @@
 //! exchange columns, density and classes before they finish as one.
 
 mod assemble;
+mod characters;
 mod chunk;
 mod cores;
 mod csv;
@@ -38,6 +39,10 @@ mod text;
 mod together;
 mod transform;
 
+pub use characters::{
+    Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
+    RangeDistance, sample_part, sample_rows,
+};
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;

@@ -16,18 +16,30 @@ impl Dataset {
     /// When the fraction is not above 0 and at most 1.
     pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
-        let rows = self.sampled_rows(fraction, seed);
-        let targets: Vec<f32> = rows.iter().map(|&row| self.targets[row]).collect();
-        let (matrix, features) = (self.matrix.select(&rows), self.features.clone());
-        let fingerprint = Fingerprint::of(&matrix, &features, &targets);
+        let sample = self.rows_at(&self.sampled_rows(fraction, seed));
+        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets);
+        Dataset { fingerprint, ..sample }
+    }
+
+    /// These rows, in this order; the fingerprint is that of nothing.
+    pub fn rows_at(&self, rows: &[usize]) -> Dataset {
         Dataset {
             name: self.name.clone(),
-            matrix,
-            features,
-            targets,
+            matrix: self.matrix.select(rows),
+            features: self.features.clone(),
+            targets: rows.iter().filter_map(|&row| self.targets.get(row)).copied().collect(),
             labels: self.labels.clone(),
-            fingerprint,
+            fingerprint: Fingerprint::default(),
         }
+    }
+
+    /// All rows in an order that depends on the seed alone. What was proved of the data holds for any order, but a state of
+    /// training belongs to this one, and so does the fingerprint.
+    pub fn shuffled(&self, seed: u64) -> Dataset {
+        let mut rows: Vec<usize> = (0..self.matrix.rows()).collect();
+        rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        let fingerprint = self.fingerprint.treated(&format!("shuffled rows with seed {seed}"));
+        Dataset { fingerprint, ..self.rows_at(&rows) }
     }
 
     fn sampled_rows(&self, fraction: f64, seed: u64) -> Vec<usize> {
@@ -115,6 +127,27 @@ mod tests {
         let [small, large] = [0.1, 0.5].map(|fraction| all.sampled_rows(fraction, 3));
         assert!(small.iter().all(|row| large.contains(row)));
         assert_ne!(small, all.sampled_rows(0.1, 4));
+    }
+
+    #[test]
+    fn shuffled_rows_are_the_same_rows_with_their_labels() {
+        for spec in ["synthetic:separable,rows=200,features=3", "synthetic:text,rows=200,features=300"] {
+            let all = data(spec);
+            let shuffled = all.shuffled(7);
+            assert_eq!(shuffled, all.shuffled(7), "the same seed, the same order");
+            assert_ne!(shuffled.matrix, all.shuffled(8).matrix);
+            let pairs = |data: &Dataset| {
+                let row = |row: usize| format!("{:?}", data.rows_at(&[row]));
+                let mut pairs: Vec<String> = (0..200).map(row).collect();
+                let given = pairs.clone();
+                pairs.sort_unstable();
+                (pairs, given)
+            };
+            let ((rows, given), (same, order)) = (pairs(&all), pairs(&shuffled));
+            assert_eq!(rows, same);
+            assert_ne!(given, order);
+            assert_eq!(all.fingerprint.difference(&shuffled.fingerprint), Some(crate::Difference::Treatment));
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::time::Instant;
 use hemingway_data::{LoadOptions, MemoryLimit, Part, Transform, load_part};
 use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
-    Checkpoint, DataProfile, Event, Extent, Footprint, HandOver, Job, Local, Model, Quality, Run, Start,
-    Transport, Worker, data_bytes, drive, predict,
+    Checkpoint, CloserLook, DataProfile, Event, Extent, Footprint, HandOver, Job, Local, Model, Quality, Run,
+    Start, Transport, Worker, data_bytes, drive, predict,
 };
 
 use crate::communicator::Communicator;
@@ -297,6 +297,11 @@ impl Share<'_> {
         let transform_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let profile = self.job.workers.map(|_| profile(active, &part));
+        let profile_seconds = begin.elapsed().as_secs_f64();
+        let closer_look = match self.job.closer_look {
+            true => CloserLook::at_part(&part, &self.job.problem, &mut together)?.map(Box::new),
+            false => None,
+        };
         let loaded = Loaded {
             rows: part.total_rows,
             features: part.dataset.features.count,
@@ -309,7 +314,8 @@ impl Share<'_> {
             load_seconds,
             transform_seconds,
             profile,
-            profile_seconds: begin.elapsed().as_secs_f64(),
+            profile_seconds,
+            closer_look,
         };
         say(active.rank(), &Message::Loaded(loaded))?;
         Ok(part)

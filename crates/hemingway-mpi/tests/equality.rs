@@ -28,6 +28,7 @@ fn job(loss: Loss, stages: Vec<Stage>) -> ExternalJob {
         checkpoint_every: None,
         stages,
         workers: None,
+        closer_look: false,
         checkpoint: None,
         heartbeat: None,
     }

@@ -30,6 +30,7 @@ fn job(stages: Vec<Stage>) -> ExternalJob {
         checkpoint_every: Some(Seconds(0.1)),
         stages,
         workers: None,
+        closer_look: false,
         checkpoint: None,
         heartbeat: None,
     }

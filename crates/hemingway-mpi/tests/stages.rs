@@ -9,7 +9,7 @@ use cluster::{Conversation, command, computed, is_alive, text};
 use hemingway_data::{LoadOptions, load};
 use hemingway_train::protocol::{Command, ExternalJob, Loaded, Message, PROTOCOL, Source, Stage};
 use hemingway_train::{
-    DataProfile, Loss, Parameters, Point, Problem, Run, Scoring, Seconds, Stop, StopRules,
+    CloserLook, DataProfile, Loss, Parameters, Point, Problem, Run, Scoring, Seconds, Stop, StopRules,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -31,6 +31,7 @@ fn job(workers: usize) -> ExternalJob {
         checkpoint_every: Some(Seconds(0.1)),
         stages: Vec::new(),
         workers: Some(workers),
+        closer_look: false,
         checkpoint: None,
         heartbeat: None,
     }
@@ -202,6 +203,27 @@ fn ranks_see_together_what_one_process_sees() {
         ranks.tell(&Command::Done);
         assert!(ranks.end().success());
     }
+}
+
+#[test]
+fn ranks_look_closely_at_data_as_one_process_does() {
+    let data = load(DATA, &LoadOptions::default()).unwrap();
+    let job = ExternalJob { closer_look: true, ..job(3) };
+    let alone = CloserLook::at(&data, &job.problem);
+    let mut ranks = Conversation::begin(3, &job);
+    greeted(&mut ranks);
+    let look = loaded(&mut ranks).closer_look.expect("a closer look was asked for");
+    let (found, expected) = (&look.characters, &alone.characters);
+    assert_eq!((found.rows, found.nonzeros, found.delta), (expected.rows, expected.nonzeros, expected.delta));
+    assert_eq!(
+        (&found.order, found.rho, found.diversity),
+        (&expected.order, expected.rho, expected.diversity)
+    );
+    assert_eq!((&found.labels, &found.findings), (&expected.labels, &expected.findings));
+    assert!((found.total_variance / expected.total_variance - 1.0).abs() < 1e-9);
+    assert_eq!(look.sample, alone.sample, "the same rows are sampled");
+    ranks.tell(&Command::Done);
+    assert!(ranks.end().success());
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod planner;
 mod posterior;
 pub mod prior;
 mod profile;
+pub mod scaling;
 mod settings;
 pub mod words;
 

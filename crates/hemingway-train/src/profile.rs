@@ -72,7 +72,7 @@ impl DataProfile {
             nonzeros: nonzeros as usize,
             mean_squared_norm: norms / sampled,
             unevenness: if values > 0.0 { sampled * squared_values / (values * values) } else { 1.0 },
-            spectrum: spectrum(&rows, features, sampled, norms / sampled, sum),
+            spectrum: spectrum(&rows, features, sampled, norms / sampled, STEPS, sum),
         }
     }
 
@@ -175,6 +175,14 @@ impl Sample<'_> {
     }
 }
 
+/// The spectrum of all rows of a matrix, with so many Lanczos steps.
+pub(crate) fn spectrum_of(matrix: &Matrix, steps: usize) -> Vec<(f64, f64)> {
+    let rows = Sample { matrix, rows: (0..matrix.rows()).collect() };
+    let count = matrix.rows().max(1) as f64;
+    let trace = rows.rows.iter().map(|row| rows.squared_norm(row)).sum::<f64>() / count;
+    spectrum(&rows, matrix.columns(), count, trace, steps, &mut |_| ())
+}
+
 /// Eigenvalues of XᵀX/n with how many there are of each: those that the steps have found stand for themselves, the others
 /// for the rest of all directions, in proportion to what the random vector has of them.
 fn spectrum(
@@ -182,9 +190,10 @@ fn spectrum(
     features: usize,
     sampled: f64,
     trace: f64,
+    steps: usize,
     sum: &mut dyn FnMut(&mut [f64]),
 ) -> Vec<(f64, f64)> {
-    let (diagonal, beside, rest) = lanczos(rows, features, sampled, sum);
+    let (diagonal, beside, rest) = lanczos(rows, features, sampled, steps, sum);
     let mut ritz = eigenvalues(&diagonal, &beside);
     ritz.retain(|ritz| ritz.value > f64::EPSILON * trace);
     ritz.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -206,13 +215,14 @@ fn lanczos(
     rows: &Sample,
     features: usize,
     sampled: f64,
+    steps: usize,
     sum: &mut dyn FnMut(&mut [f64]),
 ) -> (Vec<f64>, Vec<f64>, f64) {
     let mut rng = Rng::seed_from_u64(1);
     let mut next: Vec<f64> = (0..features).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect();
     let (mut basis, mut diagonal, mut beside) = (Vec::<Vec<f64>>::new(), Vec::new(), Vec::new());
     let mut length = dot(&next, &next).sqrt();
-    while basis.len() < STEPS.min(features) && length > 0.0 {
+    while basis.len() < steps.min(features) && length > 0.0 {
         next.iter_mut().for_each(|value| *value /= length);
         let mut product = rows.multiply(&next);
         sum(&mut product);

@@ -13,7 +13,8 @@ use hemingway_data::{Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DataProfile, Jitter, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds, StopRules, Work,
+    CloserLook, DataProfile, Jitter, Machine, Parameters, Point, Problem, Quality, Run, Scoring, Seconds,
+    StopRules, Work,
 };
 
 /// The version of this protocol. Programs that speak another one are refused.
@@ -42,6 +43,9 @@ pub struct ExternalJob {
     /// Without stages: on how many workers the data is loaded at first.
     #[serde(default)]
     pub workers: Option<usize>,
+    /// Without stages: whether the data is looked at closely, for someone who wants to know what it is like.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closer_look: bool,
     /// The state of a [`Message::Checkpoint`] to begin from, in the first stage.
     #[serde(default)]
     pub checkpoint: Option<String>,
@@ -173,6 +177,9 @@ pub struct Loaded {
     /// Making that profile.
     #[serde(default)]
     pub profile_seconds: f64,
+    /// What a closer look shows, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closer_look: Option<Box<CloserLook>>,
 }
 
 /// What whoever asked may say while the engine runs. All but [`Command::Stop`] are for jobs without stages.

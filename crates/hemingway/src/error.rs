@@ -36,6 +36,11 @@ pub enum Error {
     /// A sample where every rank reads its own rows.
     #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
     FractionOnRanks,
+    /// Random order where every rank reads its own rows.
+    #[error(
+        "--shuffle does not work with --engine mpi, where each worker reads consecutive rows of the file"
+    )]
+    ShuffleOnRanks,
     /// A job file that cannot be used.
     #[error("{}: {problem}", .file.display())]
     JobFile {
@@ -613,6 +618,9 @@ impl Error {
             Error::StudyLost { .. } => Some("`hemingway tune --studies` shows how it stands"),
             Error::StudyElsewhere { .. } => Some("once you know that it is gone, add --take-over"),
             Error::StudyRunning { .. } => Some("wait until it has ended, or end it"),
+            Error::ShuffleOnRanks => Some(
+                "shuffle the file once, for example with `shuf` where it has no header, or use the threads engine",
+            ),
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),

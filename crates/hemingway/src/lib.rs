@@ -52,6 +52,7 @@ mod plot;
 mod predict;
 mod prepare;
 mod process;
+mod profile;
 mod ranks;
 mod report;
 mod reproduce;
@@ -81,6 +82,7 @@ pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
 pub use predict::{Predictions, predict};
+pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
 pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
     Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, Errors, Forward, ReproduceRequest,
@@ -97,12 +99,14 @@ pub use units::parse_seconds;
 
 pub use hemingway_data as data;
 pub use hemingway_plan::evaluation::{Case, Question, Summary, summarise};
+pub use hemingway_plan::scaling::Bound;
 pub use hemingway_plan::{
     Candidate, Configuration, ConvergenceModel, Decision, Estimate, Goal, Profile, Query, Rejected, Risk,
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Effort, Entry, LOSSES, Loss, Needs, Parameters, Point, Quality, Scoring, Seconds, Stop,
-    StopRules, TakeOver, Topology, aliases, canonical, catalogue, engines, named, stands_for,
+    About, Cluster, Crowded, Effort, Entry, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
+    SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
+    engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit, Transform, load,
-    load_counting,
+    Characters, Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit,
+    Transform, load, load_counting,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
-use hemingway_train::{Checkpoint, Engine, Problem, Simulated, Threads, data_bytes};
+use hemingway_train::{Checkpoint, CloserLook, DataProfile, Engine, Problem, Simulated, Threads, data_bytes};
 
 use crate::default_choice::MPI;
 use crate::inputs::profile_of;
@@ -30,6 +30,8 @@ pub(crate) struct Ready {
     pub test: Option<Loaded>,
     /// Reading the data.
     pub load_seconds: f64,
+    /// The part of it that bringing rows into random order took, if that was asked for.
+    pub shuffle_seconds: Option<f64>,
     /// Scaling it, which the user waits for like for training.
     pub transform_seconds: f64,
 }
@@ -115,6 +117,62 @@ pub(crate) fn prepare(
     }
 }
 
+/// Data of a request, looked at closely.
+pub(crate) struct LookedAt {
+    pub data: DatasetSummary,
+    pub profile: DataProfile,
+    pub look: CloserLook,
+    pub load_seconds: f64,
+    pub profile_seconds: f64,
+}
+
+/// Reads the data of a request, here or on ranks, and looks at it closely.
+pub(crate) fn look_closely(
+    request: &TrainRequest,
+    choice: &Choice,
+    interrupt: &AtomicBool,
+) -> Result<LookedAt, Error> {
+    let problem = checked(request, choice)?;
+    if choice.engine == MPI {
+        return look_on_ranks(request, choice, interrupt);
+    }
+    let (ready, data) = read(request, choice, problem)?;
+    let limit = limit(request).bytes.saturating_sub(data_bytes(&data));
+    let bytes = Characters::bytes(&data.matrix);
+    check_bytes(&data.name, "its rows and what is found of each take", bytes, limit)?;
+    let begun = Instant::now();
+    let profile = DataProfile::of(&data);
+    let profile_seconds = begun.elapsed().as_secs_f64();
+    let look = CloserLook::at(&data, &problem);
+    let load_seconds = ready.load_seconds + ready.transform_seconds;
+    Ok(LookedAt { data: ready.summary, profile, look, load_seconds, profile_seconds })
+}
+
+fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool) -> Result<LookedAt, Error> {
+    let setup = set_up_ranks(request, choice)?.with_closer_look();
+    let ranks = setup.start(None, Some(interrupt))?;
+    let loaded = ranks.loaded.clone();
+    ranks.dismiss();
+    let (Some(profile), Some(look)) = (loaded.profile, loaded.closer_look) else {
+        return Err(Error::Garbled {
+            program: "hemingway-worker".to_owned(),
+            problem: "it says nothing of the data".to_owned(),
+        });
+    };
+    let data = DatasetSummary {
+        name: request.data.spec.clone(),
+        rows: loaded.rows,
+        features: loaded.features,
+        occurring: loaded.used.as_ref().map(Vec::len),
+        nonzeros: loaded.nonzeros,
+        labels: loaded.labels,
+        fingerprint: Some(loaded.fingerprint),
+        source: Some(loaded.fingerprint.untreated()),
+    };
+    let load_seconds = loaded.load_seconds + loaded.transform_seconds;
+    Ok(LookedAt { data, profile, look: *look, load_seconds, profile_seconds: loaded.profile_seconds })
+}
+
 /// What a plan needs to know of the problem of a request.
 pub(crate) struct Profiled {
     pub data: DatasetSummary,
@@ -163,6 +221,7 @@ fn workers_to_choose(most: usize) -> Vec<usize> {
 fn checked(request: &TrainRequest, choice: &Choice) -> Result<Problem, Error> {
     request.check_stop()?;
     request.check_fraction(&choice.engine)?;
+    request.check_shuffle(&choice.engine)?;
     request.check_labels()?;
     let problem = problem(request)?;
     hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?.check(choice.workers)?;
@@ -195,6 +254,7 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
         check_sample(request, &data, &limit)?;
         data = data.sample(request.data.fraction, request.seed);
     }
+    let shuffle_seconds = shuffle(request, &mut data, &limit)?;
     check_workers(choice.workers, &data)?;
     let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
@@ -212,8 +272,30 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
     let transform_seconds = begin.elapsed().as_secs_f64();
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
     let features = data.features.clone();
-    let ready = Ready { problem, summary, features, room, transform, test, load_seconds, transform_seconds };
+    let ready = Ready {
+        problem,
+        summary,
+        features,
+        room,
+        transform,
+        test,
+        load_seconds,
+        shuffle_seconds,
+        transform_seconds,
+    };
     Ok((ready, data))
+}
+
+/// Brings the rows into random order, if that is asked for; how long it took.
+fn shuffle(request: &TrainRequest, data: &mut Dataset, limit: &MemoryLimit) -> Result<Option<f64>, Error> {
+    if !request.data.shuffle {
+        return Ok(None);
+    }
+    let begin = Instant::now();
+    let bytes = 2 * data_bytes(data);
+    check_bytes(&data.name, "the data and its rows in random order take", bytes, limit.bytes)?;
+    *data = data.shuffled(request.seed);
+    Ok(Some(begin.elapsed().as_secs_f64()))
 }
 
 /// Each rank reads its own share. Test data is read here, where the model will be.
@@ -252,6 +334,7 @@ fn have_it_read(
         transform: loaded.transform,
         test,
         load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
+        shuffle_seconds: None,
         transform_seconds: loaded.transform_seconds,
     };
     Ok((ready, Trainer::Ranks { started: Box::new(ranks), setup: Box::new(setup) }))

@@ -50,6 +50,9 @@ pub struct TrainReport {
     pub wall_seconds: f64,
     /// Reading the data, before all that.
     pub load_seconds: f64,
+    /// The part of `load_seconds` that bringing rows into random order took, with `--shuffle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_seconds: Option<f64>,
     /// The part of `wall_seconds` that went into scoring.
     pub scoring_seconds: f64,
     /// Everything from the start to the model: load, profile, planning, training, switching, scoring. On the simulated

@@ -118,6 +118,8 @@ pub struct DataRequest {
     pub standardise: bool,
     /// The share of the rows to use, chosen at random from the run's seed.
     pub fraction: f64,
+    /// Whether rows are brought into random order, from the run's seed.
+    pub shuffle: bool,
 }
 
 /// What may be different when a run is resumed: when to end, where the model goes, and how much memory may be used.
@@ -170,6 +172,7 @@ impl Default for DataRequest {
             normalise_rows: false,
             standardise: false,
             fraction: 1.0,
+            shuffle: false,
         }
     }
 }
@@ -223,6 +226,11 @@ impl TrainRequest {
             _ if engine == MPI => Err(Error::FractionOnRanks),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses to shuffle rows that ranks read in the order of the file.
+    pub(crate) fn check_shuffle(&self, engine: &str) -> Result<(), Error> {
+        if self.data.shuffle && engine == MPI { Err(Error::ShuffleOnRanks) } else { Ok(()) }
     }
 
     /// Whether something is left for the planner to decide.

@@ -129,6 +129,7 @@ pub fn problem(problem: Problem) -> TrainRequest {
             regression: problem.regression,
             normalise_rows: problem.normalise == Some(Normalise::Rows),
             standardise: problem.standardise,
+            shuffle: problem.shuffle,
             ..input(problem.input)
         },
         lambda: problem.lambda,

@@ -90,6 +90,7 @@ impl Setup {
             checkpoint_every: Some(request.checkpoint_every),
             stages: if planned { Vec::new() } else { vec![choice.stage(choice.stop)] },
             workers: planned.then_some(first),
+            closer_look: false,
             checkpoint: None,
             heartbeat: Some(HEARTBEAT),
         };
@@ -102,6 +103,12 @@ impl Setup {
         let ranks = stages.iter().map(|stage| stage.workers + stage.servers());
         self.ranks = ranks.max().unwrap_or(self.ranks);
         (self.job.stages, self.job.workers) = (stages, None);
+        self
+    }
+
+    /// The same, to look closely at the data rather than to train.
+    pub(crate) fn with_closer_look(mut self) -> Setup {
+        self.job.closer_look = true;
         self
     }
 

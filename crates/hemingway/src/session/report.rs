@@ -91,6 +91,7 @@ impl Task<'_> {
             overhead_seconds: self.planned_seconds() + self.planning_seconds() + self.switching_seconds(),
             before_seconds: self.planned_seconds(),
             load_seconds: self.ready.load_seconds,
+            shuffle_seconds: self.ready.shuffle_seconds,
             scoring_seconds: outcome.scoring_seconds.0,
             primal: outcome.primal,
             dual: finite(outcome.dual),
