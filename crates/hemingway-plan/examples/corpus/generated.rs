@@ -1,8 +1,8 @@
 //! Datasets at random: many shapes, spectra and kinds of labels.
 
 use hemingway_data::{Dataset, Dense, Labels, Matrix, Sparse};
-use rand::RngExt;
 use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 
 /// A dataset with two classes, and the numbers that its labels come from.
@@ -23,6 +23,11 @@ const KINDS: [(&str, Draw); 6] = [
 ];
 /// Values of a dense matrix.
 const MOST_VALUES: f64 = 2e6;
+
+/// The random numbers of dataset `at` of a seed: its rows come first.
+pub fn random_of(seed: u64, at: u64) -> Rng {
+    Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(at))
+}
 
 pub fn draw(rng: &mut Rng) -> Generated {
     let (kind, of) = *KINDS.choose(rng).expect("some");

@@ -1,6 +1,9 @@
 //! The corpus that the prior is fitted to: rounds to certified errors of many configurations on many problems.
 //!
 //!     corpus SEED SECONDS JOBS [--only ALGORITHM,…] [--patience FACTOR] [FILE…] > corpus.jsonl
+//!     corpus --characters CORPUS [FILE…] > characters.jsonl
+//!
+//! The second call makes the datasets of a corpus again and writes what `hemingway profile` says of them, a line for each.
 //!
 //! Draws datasets until the time is up: every other one is generated, every other one is the next of the files. On each it
 //! solves one problem per loss, with a penalty at random, on a simulated cluster without a network. A line is a run.
@@ -8,6 +11,7 @@
 //! rounds. Runs are ended after less than a second of real time, or FACTOR times as long on a machine that is busy; errors
 //! that were not reached by then were not reached *yet*.
 
+mod characters;
 #[path = "../../../hemingway-train/examples/regret/clocks.rs"]
 mod clocks;
 mod generated;
@@ -107,6 +111,9 @@ fn main() {
         let at = arguments.iter().position(|argument| argument == name)?;
         arguments.drain(at..(at + 2).min(arguments.len())).nth(1)
     };
+    if let Some(corpus) = flag("--characters") {
+        return characters::write(&corpus, &arguments);
+    }
     let only = flag("--only").map(|names| names.split(',').map(str::to_owned).collect::<Vec<_>>());
     let patience = flag("--patience").map_or(1.0, |factor| factor.parse().expect("FACTOR is a number"));
     if let Some(name) = only.iter().flatten().find(|name| entry(name).is_none()) {
@@ -139,7 +146,7 @@ fn main() {
 /// One problem per loss on a dataset.
 fn on_dataset(wanted: &Wanted, at: u64) {
     let Wanted { seed, end, files, only, patience } = wanted;
-    let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(at));
+    let mut rng = generated::random_of(*seed, at);
     let real = at % 2 == 1 && !files.is_empty();
     let (name, data, scores) = if real {
         let file = &files[(at / 2) as usize % files.len()];
