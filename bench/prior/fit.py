@@ -125,8 +125,8 @@ def used(group, by_loss):
 def fit(by_loss, used):
     lines = {}
     for loss in LOSSES:
-        values = {value for run in by_loss.get(loss, []) for _, _, value, _ in run["points"]}
-        if len(values) == 1:  # Newton's method on squares: one round, always
+        values = {value for run in by_loss.get(loss, []) for _, _, value, hit in run["points"] if hit}
+        if len(values) == 1:  # Newton's method on squares: one round, wherever rounding lets it prove the error
             lines[loss] = np.array(list(values) + [0.0] * (len(NAMES) - 1))
     for losses in (["hinge"], LOSSES[1:]):
         present = [loss for loss in losses if by_loss.get(loss) and loss not in lines]
@@ -241,7 +241,7 @@ def spread_of(judged, real=None):
     known = np.array(known)
     sigma = math.sqrt((known**2).mean())
     bounds = np.array(bounds)
-    for _ in range(20 if len(bounds) else 0):
+    for _ in range(20 if len(bounds) and sigma > 0 else 0):
         above, variance = beyond(bounds / sigma)
         squares = sigma**2 * (variance + above**2)
         sigma = math.sqrt(((known**2).sum() + squares.sum()) / (len(known) + len(bounds)))

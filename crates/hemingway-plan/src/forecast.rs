@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_10;
 
-use hemingway_train::{Cluster, Entry, Share, TakeOver};
+use hemingway_train::{Cluster, Entry, Needs, Share, TakeOver};
 
 use crate::distribution::TWENTIETH;
 use crate::prior::{Line, seconds, variation};
@@ -103,6 +103,11 @@ impl Model {
     /// Whether its rounds become shorter, so that its effort is counted in passes over all rows.
     pub fn settles(&self) -> bool {
         self.entry.settles_alone && self.configuration.workers == 1
+    }
+
+    /// Whether its workers race on memory that they share.
+    pub fn shares_memory(&self) -> bool {
+        self.entry.needs() == Needs::SharedMemory && self.configuration.workers > 1
     }
 
     /// The variance of ln seconds per round between runs, for a mean over `rounds` rounds.

@@ -137,9 +137,13 @@ impl Planner {
         let pace = if real_clock { settings.real_pace } else { settings.virtual_pace };
         let [shared, of_algorithm, own] = pace.map(|deviation| deviation * deviation);
         let places: Vec<usize> = (0..models.len()).collect();
+        let sharing = if real_clock { settings.real_sharing.powi(2) } else { 0.0 };
         let pace = Posterior::new(&places, |&a, &b| {
-            let same_algorithm =
-                if models[a].entry.name == models[b].entry.name { of_algorithm } else { 0.0 };
+            let same_algorithm = match models[a].entry.name == models[b].entry.name {
+                true if models[a].shares_memory() && models[b].shares_memory() => of_algorithm + sharing,
+                true => of_algorithm,
+                false => 0.0,
+            };
             shared + same_algorithm + if a == b { own } else { 0.0 }
         });
         let size = models.len() as f64;

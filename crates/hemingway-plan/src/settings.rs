@@ -25,6 +25,9 @@ pub struct Settings {
     pub virtual_pace: [f64; 3],
     /// and on real machines.
     pub real_pace: [f64; 3],
+    /// What comes to the second of these, on real machines, where workers share memory: they stand still while another program
+    /// has one of their cores.
+    pub real_sharing: f64,
     /// The standard deviation of ln seconds of a single round beside what stragglers do; that of a mean over rounds is less.
     pub one_round: f64,
     /// The standard deviation of ln seconds per round between runs of one configuration on real machines.
@@ -51,6 +54,7 @@ impl Default for Settings {
             similar: 0.5,
             virtual_pace: [0.0, 0.09, 0.04],
             real_pace: [0.5, 0.25, 0.15],
+            real_sharing: 1.0,
             one_round: 0.2,
             real_repeat: 0.1,
             unseen: 0.2,

@@ -197,8 +197,13 @@ fn spectrum(
     let mut ritz = eigenvalues(&diagonal, &beside);
     ritz.retain(|ritz| ritz.value > f64::EPSILON * trace);
     ritz.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let (found, spread): (Vec<Ritz>, Vec<Ritz>) =
+    let (mut found, mut spread): (Vec<Ritz>, Vec<Ritz>) =
         ritz.into_iter().partition(|ritz| rest * ritz.last.abs() <= FOUND * ritz.value);
+    let explained: f64 = found.iter().map(|ritz| ritz.value).sum();
+    if spread.is_empty() && trace - explained > FOUND * trace {
+        // The steps have found each eigenvalue once, and some occur more often.
+        spread = std::mem::take(&mut found);
+    }
     let mut spectrum: Vec<(f64, f64)> = found.iter().map(|ritz| (ritz.value, 1.0)).collect();
     let weights: f64 = spread.iter().map(|ritz| ritz.first * ritz.first).sum();
     // What is left of the trace says how many directions are left.
@@ -333,6 +338,15 @@ mod tests {
             assert!((trace / profile.mean_squared_norm - 1.0).abs() < 1e-9, "{spec}: {trace}");
             assert!(profile.effective_dimension(1e-12) <= 1.5 * profile.features as f64, "{spec}");
         }
+    }
+
+    #[test]
+    fn eigenvalues_that_occur_often_are_counted_as_often() {
+        // Each row has a feature of its own: as many eigenvalues of 1/100 as rows. The steps find one, and 0.
+        let data = dense(100, 200, |row, column| if row == column { 1.0 } else { 0.0 });
+        let profile = DataProfile::of(&data);
+        let expected = 100.0 * 0.01 / (0.01 + 1e-3);
+        assert!((profile.effective_dimension(1e-3) / expected - 1.0).abs() < 1e-6, "{:?}", profile.spectrum);
     }
 
     #[test]

@@ -56,7 +56,10 @@ impl Schedule {
         certificate: &Certificate,
     ) -> bool {
         let training = effort(training);
-        let near = self.near(rules, round, training, estimate, certificate);
+        let wanted = rules.error.is_some() || rules.objective.is_some();
+        let near = estimate
+            .filter(|_| wanted)
+            .map(|estimate| self.near(rules, round, training, estimate, certificate));
         let share = match scoring {
             Scoring::Every(rounds) => return round.is_multiple_of(rounds.max(1)),
             Scoring::Share(share) => share,
@@ -64,30 +67,30 @@ impl Schedule {
         self.promised = near == Some(true);
         let affordable =
             |share: f64| self.scoring + self.next <= share * (training + self.scoring + self.next);
+        let patient = training >= (PATIENT_GROWTH * self.last).max(4.0 * self.next);
         match near {
-            _ if share >= GENEROUS => affordable(share),
+            _ if share >= GENEROUS => affordable(share) || round as f64 >= OFTEN * self.last_round as f64,
             Some(true) => {
                 let unnoticed = self.scoring + self.next <= UNNOTICED;
-                let patient = training >= (PATIENT_GROWTH * self.last).max(4.0 * self.next);
                 unnoticed
                     || patient
                     || affordable(share * (NEAR_SHARE * 0.5_f64.powi(self.promises)).max(1.0))
             }
             Some(false) => affordable(share) && training >= FAR_GROWTH * self.last,
-            None => affordable(share),
+            None => affordable(share) || wanted && patient,
         }
     }
 
-    /// Whether the goal seems reached: `None` when there is no telling.
+    /// Whether the goal seems reached.
     fn near(
         &self,
         rules: &StopRules,
         round: u64,
         training: f64,
-        estimate: Option<Estimate>,
+        estimate: Estimate,
         certificate: &Certificate,
-    ) -> Option<bool> {
-        let Estimate { primal, gap } = estimate?;
+    ) -> bool {
+        let Estimate { primal, gap } = estimate;
         let floor = (primal - gap).max(certificate.dual);
         // An estimate that was too low will be too low again, by less as the run goes on.
         let fading = self.last_round as f64 / round as f64;
@@ -95,11 +98,10 @@ impl Schedule {
             let error = rules.error.is_some_and(|goal| gap <= NEAR_ERROR * goal * floor);
             error || rules.objective.is_some_and(|goal| primal <= goal)
         };
-        let wanted = rules.error.is_some() || rules.objective.is_some();
         let soon = round as f64 <= RETRY_ROUNDS * self.last_round as f64;
         let retry = training >= RETRY_GROWTH * self.last;
         let corrected = reached(primal + fading * self.above.primal, gap + fading * self.above.gap);
-        wanted.then(|| !soon && (corrected || retry && reached(primal, gap)))
+        !soon && (corrected || retry && reached(primal, gap))
     }
 
     /// A score was taken and took this much work.
@@ -129,13 +131,16 @@ impl Schedule {
 
 /// Where so large a share of the work may go into scoring, it need not be saved up for.
 const GENEROUS: f64 = 0.5;
+/// and rounds that are short beside a score are still scored at least this factor apart.
+const OFTEN: f64 = 1.25;
 /// Estimates further off than this share of the objective say nothing about later ones.
 const VAGUE: f64 = 0.05;
 /// After a score that an estimate promised too much for, it is trusted again after this much more work.
 const RETRY_GROWTH: f64 = 1.2;
 /// Two scores are at least this factor of rounds apart.
 const RETRY_ROUNDS: f64 = 1.12;
-/// An estimate that has been wrong before gets a score after this growth of training work whatever was spent.
+/// Where a goal is wanted, and no estimate tells where it is or one that has been wrong before says that it is near, there is a
+/// score after this growth of training work whatever was spent.
 const PATIENT_GROWTH: f64 = 1.5;
 /// Far from the goal, scores are this factor of training work apart.
 const FAR_GROWTH: f64 = 1.25;

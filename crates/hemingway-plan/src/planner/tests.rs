@@ -338,6 +338,32 @@ fn seconds_are_remembered_from_the_same_machines_only() {
     }
 }
 
+/// Two threads that wait for each other stand still while another program has one of their cores; one thread alone does not.
+#[test]
+fn threads_that_wait_for_a_core_hand_over_to_one_that_does_not() {
+    let hands_over = |real_sharing: f64| {
+        let begin = inputs(problem(1_000_000, 300, Loss::Hinge, 1e-4), machines(2), to_error(1e-3));
+        let settings = Settings { real_sharing, ..Settings::default() };
+        let kept = |each: &Configuration| (each.algorithm.as_str(), each.workers) == ("cocoa", 1);
+        let mut configurations: Vec<_> =
+            begin.configurations.iter().filter(|each| kept(each)).cloned().collect();
+        let together = Configuration { algorithm: "passcode".to_owned(), workers: 2, passes: 1.0 };
+        configurations.push(together.clone());
+        let mut planner = Planner::new(Inputs { real_clock: true, configurations, settings, ..begin });
+        let at = planner.position(&together).expect("offered");
+        let slow = 20.0 * planner.models[at].per_round;
+        planner.start(&together, 0.0, 0.0);
+        let mut scores =
+            (1..=6).map(|round| Score { rounds: round, seconds: slow * round as f64, error: 0.5 });
+        scores.find_map(|score| match planner.observe(score) {
+            Next::HandOver(HandOver { to, .. }) => Some((to.algorithm, to.workers)),
+            Next::GoOn => None,
+        })
+    };
+    assert_eq!(hands_over(0.0), None, "the machine seems to be slow, whatever runs on it");
+    assert_eq!(hands_over(Settings::default().real_sharing), Some(("cocoa".to_owned(), 1)));
+}
+
 #[test]
 fn unknown_algorithms_are_left_out() {
     let unknown = Configuration { algorithm: "magic".to_owned(), workers: 4, passes: 1.0 };

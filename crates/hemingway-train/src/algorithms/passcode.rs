@@ -156,7 +156,7 @@ fn set_up(share: &Share) -> Vec<Phase> {
 /// A pass over all rows, which all workers make together, and the changes of the others, which each makes on its weights.
 fn round(share: &Share) -> Vec<Phase> {
     let others = share.rows * (share.workers - 1.0);
-    let changes = local_dual::changed(share) * share.values_of(others);
+    let changes = share.changes_along(local_dual::changed(share) * others);
     vec![Phase::apart(share.steps(share.rows, 1.0 + local_dual::changed(share)) + changes)]
 }
 
