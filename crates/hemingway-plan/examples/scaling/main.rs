@@ -18,14 +18,15 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use curve::{Curve, FAMILIES, GOAL, Known};
-use hemingway_data::{Dataset, LoadOptions, Matrix, Sparse, load};
-use hemingway_train::{DataProfile, Loss, Problem};
+use hemingway_data::{Characters, Dataset, LoadOptions, Matrix, Sparse, load, sample_rows};
+use hemingway_plan::scaling::characters;
+use hemingway_train::{DataProfile, Loss, Problem, SampledProfile};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde_json::{Value, json};
 
 /// The paper's is 0.01, the default of `train` 0.0001.
-const LAMBDAS: [f64; 3] = [1e-3, 1e-4, 1e-2];
+const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-4];
 /// Rows of a file that are taken.
 const ROWS: f64 = 3000.0;
 /// Features of sparse data.
@@ -44,6 +45,13 @@ fn main() {
         ["measure", seconds, out, generated, files @ ..] => {
             let end = Instant::now() + Duration::from_secs(seconds.parse().expect("SECONDS is a number"));
             measure(end, out, &datasets(generated, files));
+        }
+        ["characters", generated, files @ ..] => {
+            for name in datasets(generated, files) {
+                let data = dataset(&name);
+                let of = Characters::of(&data);
+                LAMBDAS.iter().for_each(|lambda| println!("{}", told(&called(&name), &data, &of, *lambda)));
+            }
         }
         _ => {
             eprintln!(
@@ -94,6 +102,17 @@ fn measure(end: Instant, out: &str, names: &[String]) {
             }
         }
     }
+}
+
+/// What `hemingway profile` says of a problem.
+fn told(name: &str, data: &Dataset, of: &Characters, lambda: f64) -> Value {
+    let problem = Problem::new(Loss::Logistic, lambda).expect("positive");
+    let sample = sample_rows(data, SampledProfile::rows_to_sample(of), 0);
+    let sample = SampledProfile::of(&sample, of.rows, &problem);
+    let characters = characters(of, &sample, lambda);
+    let values: serde_json::Map<String, Value> =
+        characters.iter().map(|of| (of.name.to_owned(), json!(of.value))).collect();
+    json!({ "data": name, "lambda": lambda, "characters": values })
 }
 
 /// A file without its folder and ending, or the number of a generated dataset.
