@@ -9,6 +9,7 @@ UNSURE = 2.0  # an interval is from half to twice the prediction, a factor of fo
 MOST = 1024.0  # more workers were not tried
 LEAST_ROWS = 2.0
 RIDGE = 2.0  # on terms of unit spread, in cells
+REAL = 4.0  # a cell of real data counts for so many of generated data, as in bench/prior
 FAR_OFF = 1.0  # cells so far from the line, in ln, count half: a few odd ones are not to decide
 SWEEPS = 25
 NARROW = 0.2  # the least standard deviation that says what a bound is worth
@@ -42,7 +43,9 @@ def fit(cells, names):
     centres, spread = rows.mean(0), np.maximum(rows.std(0), 1e-9)
     design = np.hstack([np.ones((len(cells), 1)), (rows - centres) / spread])
     ridge = np.diag([1e-9] + [RIDGE] * len(names))
-    guess, sigma, weights = best + 0.5 * censored, 1.0, np.ones(len(cells))
+    counts = np.array([1.0 if cell.group == "generated" else REAL for cell in cells])
+    counts /= counts.mean()
+    guess, sigma, weights = best + 0.5 * censored, 1.0, counts
     for _ in range(SWEEPS):
         weighted = design * weights[:, None]
         beta = np.linalg.solve(weighted.T @ design + ridge, weighted.T @ guess)
@@ -50,7 +53,7 @@ def fit(cells, names):
         guess = np.where(censored, middle + sigma * beyond((best - middle) / sigma), best)
         off = guess - middle
         sigma = max(math.sqrt((weights * off**2).sum() / weights.sum()), NARROW)
-        weights = 1 / (1 + (off / FAR_OFF) ** 2)
+        weights = counts / (1 + (off / FAR_OFF) ** 2)
     least, most = (rows.min(0), rows.max(0)) if names else (np.zeros(0), np.zeros(0))
     return Line(list(names), float(beta[0]), beta[1:] / spread, centres, least, most)
 

@@ -4,7 +4,7 @@
 //! the spectrum, curvatures over the penalty, the noise of gradients, crowding), and the size. The fit takes few of them.
 
 use hemingway_data::{Characters, LabelCharacters};
-use hemingway_train::SampledProfile;
+use hemingway_train::{GradientNoise, SampledProfile};
 
 /// A character with its value.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,11 +39,13 @@ pub fn characters(data: &Characters, sample: &SampledProfile, lambda: f64) -> Ve
     let found: f64 = sample.spectrum.iter().map(|(value, count)| value * count).sum();
     let squares = found.max(data.total_variance);
     let largest = sample.spectrum.first().map_or(0.0, |(value, _)| *value);
+    let second = sample.spectrum.get(1).map_or(largest, |(value, _)| *value);
+    let variance = |at: Option<&GradientNoise>| at.map_or(0.0, |noise| noise.variance);
+    let (early, late) = (variance(sample.gradients.first()), variance(sample.gradients.last()));
     let crowding = sample.crowding.iter().take_while(|of| of.workers <= WORKERS).last();
     let lost = (sample.rows / 2) as f64;
-    let noise = |at: Option<&hemingway_train::GradientNoise>| {
-        at.map_or(1.0, |noise| noise.noise_scale.unwrap_or(lost).min(lost))
-    };
+    let noise =
+        |at: Option<&GradientNoise>| at.map_or(1.0, |noise| noise.noise_scale.unwrap_or(lost).min(lost));
     let rarer = match data.labels {
         LabelCharacters::Classes { positive_share, .. } => positive_share.min(1.0 - positive_share),
         LabelCharacters::Numbers { .. } => 0.5,
@@ -69,14 +71,33 @@ pub fn characters(data: &Characters, sample: &SampledProfile, lambda: f64) -> Ve
         of("c_sim", data.order.shuffled.mean, "two random rows differ in C_sim = {} features"),
         of("distinct", data.diversity.distinct_share.mean, "a share of {} of the rows is different"),
         of("squares", squares, "the mean squared norm of a row is {}"),
-        of("longest", ratio(data.row_norms.max, data.row_norms.median), "the longest row is {} times as long as usual"),
+        of(
+            "longest",
+            ratio(data.row_norms.max, data.row_norms.median),
+            "the longest row is {} times as long as usual",
+        ),
         of("spread", ratio(squares, largest), "the mean squared norm is {} times the largest eigenvalue"),
+        of("second", ratio(squares, second), "the mean squared norm is {} times the second eigenvalue"),
+        of(
+            "late variance",
+            ratio(late, squares),
+            "on the way, gradients vary by {} of the mean squared norm",
+        ),
+        of("settled", ratio(early, late), "gradients vary {} times as much at the beginning as on the way"),
         of("dimension", sample.effective_dimension, "{} dimensions are effective at this lambda"),
         of("kappa", 1.0 + squares / (lambda * rows), "1 + R²/(lambda n) is {}"),
         of("condition", 1.0 + largest / lambda, "the condition 1 + L/lambda is {}"),
         of("steepness", 1.0 + squares / lambda, "1 + R²/lambda is {}"),
-        of("noise", noise(sample.gradients.first()), "the noise scale of gradients at the beginning is {} rows"),
-        of("late noise", noise(sample.gradients.last()), "the noise scale of gradients on the way is {} rows"),
+        of(
+            "noise",
+            noise(sample.gradients.first()),
+            "the noise scale of gradients at the beginning is {} rows",
+        ),
+        of(
+            "late noise",
+            noise(sample.gradients.last()),
+            "the noise scale of gradients on the way is {} rows",
+        ),
         of("crowding", crowding.map_or(1.0, |of| of.least), "sigma' of 16 workers is {}"),
         of("rarer class", rarer.max(RARE), "the rarer class has a share of {}"),
     ]

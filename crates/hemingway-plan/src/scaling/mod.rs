@@ -99,7 +99,9 @@ fn whole_gradients(data: &Characters) -> Bound {
         algorithms: owned(&["gradient-descent", "l-bfgs", "newton-cg"]),
         suits: rows >= SUITS,
         workers: [rows; 3],
-        reason: format!("rounds do not depend on workers, so only the network and its {rows} rows are a bound"),
+        reason: format!(
+            "rounds do not depend on workers, so only the network and its {rows} rows are a bound"
+        ),
     }
 }
 
