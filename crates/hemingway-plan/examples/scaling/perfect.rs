@@ -269,3 +269,58 @@ impl Transport for Place<'_> {
         self.room.steps.get()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hemingway_data::{LoadOptions, load};
+    use hemingway_train::{
+        Cluster, Engine, Event, Job, Loss, Machine, Parameters, Scoring, Simulated, Start, StopRules,
+    };
+
+    use super::*;
+
+    #[test]
+    fn rounds_are_those_of_the_simulated_engine() {
+        let data = load("synthetic:text,rows=200,features=50", &LoadOptions::default()).unwrap();
+        let problem = Problem::new(Loss::Logistic, 1e-2).unwrap();
+        let dadm = || {
+            hemingway_train::algorithm("dadm", &Parameters { batch: Some(4), ..Parameters::default() })
+                .expect("in the catalogue")
+        };
+        let algorithm = dadm();
+        let job = Job {
+            problem,
+            algorithm: algorithm.as_ref(),
+            workers: 4,
+            seed: 7,
+            stop: StopRules { rounds: Some(20), ..StopRules::default() },
+            scoring: Scoring::Every(1),
+            start: Start::Zero,
+            checkpoint_every: None,
+            interrupt: None,
+            hand_over: None,
+        };
+        let mut simulated = Vec::new();
+        let mut note = |event: Event| {
+            if let Event::Point(point) = event {
+                simulated.push((point.round as f64, point.current));
+            }
+            Ok(())
+        };
+        Simulated::new(Cluster::of(Machine::default())).run(&data, &job, &mut note).unwrap();
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let (to, perfect) = (Rc::clone(&seen), Rc::new(data.clone()));
+        let perfect = Perfect { data: perfect, problem, algorithm: dadm(), workers: 4, seed: 7 };
+        perfect
+            .run(Box::new(move |rounds, objective| {
+                to.borrow_mut().push((rounds, objective));
+                rounds < 20.0
+            }))
+            .unwrap();
+        assert!(seen.borrow().len() > 10);
+        for (round, objective) in seen.borrow().iter() {
+            let there = simulated.iter().find(|point| point.0 == *round).expect("every round was scored").1;
+            assert!((there - objective).abs() < 1e-12, "round {round}: {objective}, {there}");
+        }
+    }
+}
