@@ -18,6 +18,7 @@ import numpy as np
 
 FAMILIES = ["asynchronous", "mini-batch", "decentralised", "dual"]
 FAR = 256  # workers from which on a curve that does not turn says something
+EASY = 10
 FEWEST = 3  # points of a curve
 LEAST_ROWS = 2  # rows of a worker
 GRID = np.arange(0, 14 * 16 + 1) / 16 * math.log(2)  # ln of the best m
@@ -42,6 +43,7 @@ class Cell:
     turns: float
     off: float  # standard deviation of ln iterations around the form
     censored: bool
+    easy: bool  # zero weights are within ten times the goal, so that a lucky step reaches it
 
 
 def read(curves, characters):
@@ -67,7 +69,7 @@ def cell(line, known):
     if censored and tried < FAR:
         return None
     return Cell(name, SAME.get(stem, stem), group, line["lambda"], line["family"], line["rows"], known[name, line["lambda"]],
-                tried, min(found, tried), turns, off, censored)
+                tried, min(found, tried), turns, off, censored, math.log(2) / line["optimum"] - 1 < EASY * line["goal"])
 
 
 def best(points):

@@ -16,7 +16,7 @@ def all_tables(by_family, chosen, cells, count):
     judged = {family: lines.left_out(of, chosen[family]) for family, of in by_family.items()}
     constant = {family: lines.left_out(of, []) for family, of in by_family.items()}
     guesses = {family: [(cell, guess(cell)) for cell in of] for family, of in by_family.items()}
-    parts = [counts(by_family, count), summary(judged, constant, guesses), by_penalty(judged), says(by_family, chosen, judged),
+    parts = [counts(by_family, count), summary(judged, constant, guesses), without_easy(judged), by_penalty(judged), says(by_family, chosen, judged),
              alone(by_family), cocoa_plus(judged, cells), every(judged)]
     return "\n\n".join(parts)
 
@@ -53,6 +53,16 @@ def summary(judged, constant, guesses):
         rows.append(f"| {family} | {len(mine)} | {len(mine) - len(open_ended)} | **{percent(mine)}** | {percent(open_ended)} | {groups} | "
                     f"{percent(pick(constant))} | {percent(pick(guesses))} |")
     return "\n".join(rows)
+
+
+def without_easy(judged):
+    harder = {family: [each for each in of if not each[0].easy] for family, of in judged.items()}
+    every = [each for of in harder.values() for each in of]
+    real = [each for each in every if each[0].group != "generated"]
+    shares = ", ".join(f"{family} {percent(of)}" for family, of in harder.items())
+    return (f"{sum(map(len, judged.values())) - len(every)} cells are of easy problems, where zero weights are within ten times the goal "
+            f"and a lucky step reaches it. They are in all tables. Of the other {len(every)}, {percent(every)} are inside ({shares}); of "
+            f"the {len(real)} real ones {percent(real)}.")
 
 
 def by_penalty(judged):
@@ -108,7 +118,10 @@ def every(judged):
         for cell, predicted in of:
             if cell.group != "generated" and cell.penalty == SHOWN:
                 by_data.setdefault((cell.group, cell.data), {})[family] = (cell, predicted)
-    rows = ["| dataset | rows | " + " | ".join(FAMILIES) + " |", "|---|---:|" + "---|" * len(FAMILIES)]
+    together = [each for of in by_data.values() for each in of.values()]
+    rows = [f"Cell by cell, lambda {SHOWN:g}: {percent(together)} of {len(together)} cells on {len(by_data)} real datasets are inside; first "
+            "those that were held back.", "",
+            "| dataset | rows | " + " | ".join(FAMILIES) + " |", "|---|---:|" + "---|" * len(FAMILIES)]
     for (_, data), of in sorted(by_data.items()):
         some = next(iter(of.values()))[0]
         rows.append(f"| {data} | {some.rows} | " + " | ".join(shown(*of[family]) if family in of else "" for family in FAMILIES) + " |")
