@@ -60,7 +60,7 @@ fn the_reason_names_a_character_with_its_value_as_it_is() {
     let told: Vec<String> = characters_of(&characters, &sample).iter().map(Character::told).collect();
     for bound in bounds(&characters, &sample, 1e-3).iter().take(4) {
         assert!(told.iter().any(|told| bound.reason.starts_with(told.as_str())), "{bound:?}");
-        assert_eq!(bound.reason.contains('{'), false, "{bound:?}");
+        assert!(!bound.reason.contains('{'), "{bound:?}");
     }
 }
 

@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn dense_rows_with_zeros_have_the_same_optimum_as_sparse_ones() {
         let (rows, columns) = (60, 6);
-        let value = |at: usize| f32::from(u8::from((at * at + at / 7) % 3 == 0));
+        let value = |at: usize| f32::from(u8::from((at * at + at / 7).is_multiple_of(3)));
         let matrix = Matrix::Dense(Dense::new(rows, columns, (0..rows * columns).map(value).collect()));
         let target = |row: usize| if (row * row) % 5 < 2 { 1.0 } else { -1.0 };
         let labels = Labels::Classes { negative: "0".into(), positive: "1".into() };
