@@ -18,7 +18,7 @@ pub use characters::{Character, characters};
 use coefficients::LINES;
 use line::{Line, Say};
 
-/// How far the best number of workers may be off, as a factor: four datasets of five that took no part in the fit are within it.
+/// How far the best number of workers may be off, as a factor; `docs/scaling.md` says how often it is no further.
 const UNSURE: f64 = 2.0;
 /// From so many workers on that pay, a family suits the data: fewer are the cores of one machine.
 const SUITS: f64 = 16.0;
