@@ -1,6 +1,6 @@
 """Measured curves, and the best number of workers of each.
 
-The definition, written down before any curve was looked at. Iterations per worker are fitted, in logarithms, by A·(1/m + a + c·m)
+The definition, chosen before curves were measured. Iterations per worker are fitted, in logarithms, by A·(1/m + a + c·m)
 with a, c >= 0: they fall, flatten and rise. The best m is the end of the last doubling of workers that saves a fifth of the
 iterations of each. Of A·(1/m + c·m) that is the minimum, 1/√c; of a curve that only flattens it is 3/a; in general it solves
 c·m² + a·m/3 = 1.
@@ -47,11 +47,11 @@ class Cell:
 
 
 def read(curves, characters):
-    """The cells that say something, and how many curves there are."""
+    """The cells that say something, and how many there would be if all curves did."""
     known = {(of["data"], of["lambda"]): of["characters"] for of in map(json.loads, lines(characters))}
     measured = [json.loads(line) for line in lines(curves)]
     cells = [cell(line, known) for line in measured if len(line["points"]) >= FEWEST]
-    return [each for each in cells if each], len(measured)
+    return [each for each in cells if each], sum(line["family"] in FAMILIES for line in measured)
 
 
 def lines(path):

@@ -32,7 +32,7 @@ def counts(by_family, count):
     every = [cell for of in by_family.values() for cell in of]
     sources = {group: len({cell.source for cell in every if cell.group == group}) for group in GROUPS}
     penalties = ", ".join(f"{penalty:g}" for penalty in sorted({cell.penalty for cell in every}))
-    return (f"{count} curves; {len(every)} cells of the four families say something: {sources['generated']} generated datasets, "
+    return (f"Of {count} cells that were measured {len(every)} say something: {sources['generated']} generated datasets, "
             f"{sources['real']} real sources and {sources['held back']} that were held back, lambda {penalties}. "
             f"{sum(cell.censored for cell in every)} cells are censored. Points are {math.exp(np.median([cell.off for cell in every])) - 1:.0%} "
             f"off the form, typically.")
