@@ -42,29 +42,6 @@ pub fn draw(rng: &mut Rng) -> Generated {
     Generated { kind, data: Dataset::new(kind, matrix, targets, labels), scores }
 }
 
-/// These rows of a dataset.
-pub fn some_rows(data: &Dataset, rows: &[usize]) -> Dataset {
-    let matrix = match &data.matrix {
-        Matrix::Dense(dense) => {
-            let columns = dense.columns();
-            let values = rows.iter().flat_map(|row| &dense.values()[row * columns..(row + 1) * columns]);
-            Matrix::Dense(Dense::new(rows.len(), columns, values.copied().collect()))
-        }
-        Matrix::Sparse(sparse) => {
-            let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-            for &row in rows {
-                let stored = sparse.offsets()[row]..sparse.offsets()[row + 1];
-                indices.extend_from_slice(&sparse.indices()[stored.clone()]);
-                values.extend_from_slice(&sparse.values()[stored]);
-                offsets.push(indices.len());
-            }
-            Matrix::Sparse(Sparse::new(sparse.columns(), offsets, indices, values))
-        }
-    };
-    let targets = rows.iter().map(|row| data.targets[*row]).collect();
-    Dataset::new("pilot", matrix, targets, data.labels.clone())
-}
-
 /// Numbers with a spectrum that falls like a power, rotated or not, with an offset or not, rows of unequal length or not.
 fn power(rng: &mut Rng, rows: usize) -> Matrix {
     let columns = dense_columns(rng, rows);

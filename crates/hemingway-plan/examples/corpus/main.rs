@@ -219,7 +219,7 @@ impl Trial<'_> {
     /// The same problem on some of the rows, for methods whose rounds hardly depend on how many there are.
     fn pilots(&self, rng: &mut Rng) {
         let rows = rand::seq::index::sample(rng, self.data.matrix.rows(), PILOT_ROWS).into_vec();
-        let data = Rc::new(generated::some_rows(self.data, &rows));
+        let data = Rc::new(self.data.rows_at(&rows));
         let profile = DataProfile::of(&data);
         let trial = Trial { data: &data, profile: &profile, ..*self };
         for entry in ["l-bfgs", "newton"].iter().filter_map(|name| entry(name)) {

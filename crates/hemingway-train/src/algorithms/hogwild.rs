@@ -358,7 +358,37 @@ impl<R: Rows, S: Shape> Steps<'_, R, S> {
 
 #[cfg(test)]
 mod tests {
+    use hemingway_data::{Dataset, Dense, Labels, Matrix};
+
     use super::*;
+    use crate::{Engine, Job, Loss, Problem, Scoring, Start, StopRules, Threads};
+
+    /// Steps touch all values of a dense row, so the zeros among them have their share of the penalty.
+    #[test]
+    fn dense_rows_with_zeros_have_the_same_optimum_as_sparse_ones() {
+        let (rows, columns) = (60, 6);
+        // A feature is the rarer the later it comes, and the last one decides.
+        let has = |row: usize, column: usize| row.is_multiple_of(column + 2);
+        let value = |at: usize| f32::from(u8::from(has(at / columns, at % columns)));
+        let matrix = Matrix::Dense(Dense::new(rows, columns, (0..rows * columns).map(value).collect()));
+        let target = |row: usize| if has(row, columns - 1) { 1.0 } else { -1.0 };
+        let labels = Labels::Classes { negative: "0".into(), positive: "1".into() };
+        let data = Dataset::new("", matrix, (0..rows).map(target).collect(), labels);
+        let job = Job {
+            problem: Problem::new(Loss::Logistic, 1e-2).unwrap(),
+            algorithm: &Hogwild { step_size: None },
+            workers: 1,
+            seed: 0,
+            stop: StopRules { error: Some(1e-2), rounds: Some(5000), ..StopRules::default() },
+            scoring: Scoring::default(),
+            start: Start::Zero,
+            checkpoint_every: None,
+            interrupt: None,
+            hand_over: None,
+        };
+        let run = Threads.run(&data, &job, &mut |_| Ok(())).unwrap();
+        assert!(run.certified_error <= 1e-2, "{run:?}");
+    }
 
     #[test]
     fn what_workers_have_not_told_is_missed_by_the_others_alone() {

@@ -39,7 +39,7 @@ pub struct ProfileReport {
     pub planner: DataProfile,
     /// What a larger sample of rows says of the problem.
     pub sample: SampledProfile,
-    /// How many workers pay, for each family of algorithms, the most first.
+    /// How many workers pay, for each family of algorithms: of those that were measured the most first.
     pub families: Vec<Family>,
     /// Workers up to which asynchronous SGD scales by Theorem 2 of the paper, 1/(6 Ω √δ). Below 1 it says nothing.
     pub paper_bound: Option<f64>,
@@ -85,9 +85,7 @@ pub fn profile(request: &ProfileRequest, interrupt: &AtomicBool) -> Result<Profi
     let LookedAt { data, profile, look, load_seconds, profile_seconds } =
         look_closely(&base, &choice, interrupt)?;
     let characters = look.characters;
-    let mut families: Vec<Family> =
-        bounds(&characters, &profile, base.loss, base.lambda).into_iter().map(Family::new).collect();
-    families.sort_by(|a, b| b.bound.workers[1].total_cmp(&a.bound.workers[1]));
+    let families = bounds(&characters, &look.sample, base.lambda).into_iter().map(Family::new).collect();
     let report = ProfileReport {
         dataset: data,
         loss: base.loss,

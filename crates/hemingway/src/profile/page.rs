@@ -50,10 +50,11 @@ fn families(report: &ProfileReport) -> String {
     let row = |family: &Family| {
         let bound = &family.bound;
         let [low, median, high] = bound.workers.map(workers);
+        let around = if low == high { String::new() } else { format!("<small>{low} to {high}</small>") };
         let (class, verdict) = if bound.suits { ("yes", "suits") } else { ("no", "does not suit") };
         format!(
-            "<tr><th>{}<small>{}</small></th><td class=\"{class}\">{verdict}</td><td class=\"number\">{median}<small>{low} to \
-             {high}</small></td><td>{}</td></tr>",
+            "<tr><th>{}<small>{}</small></th><td class=\"{class}\">{verdict}</td><td class=\"number\">{median}{around}</td>\
+             <td>{}</td></tr>",
             escaped(&bound.family),
             escaped(&bound.algorithms.join(", ")),
             escaped(&bound.reason),
