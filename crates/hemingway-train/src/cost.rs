@@ -136,11 +136,6 @@ impl Share {
         self.meter.values(self.values / self.rows * rows)
     }
 
-    /// Changes along so many rows that other cores have just written are made here too.
-    pub(crate) fn changes_along(&self, rows: f64) -> Work {
-        self.values_of(rows) + self.meter.changes(rows)
-    }
-
     /// Σ x_i x_iᵀ.
     pub(crate) fn outer_products(&self) -> Work {
         self.meter.values(self.pairs)

@@ -103,11 +103,6 @@ impl<'a> Local<'a> {
         self.visited += rows;
     }
 
-    /// Adds to the meter: this many changes were read that other cores had just written.
-    pub(crate) fn meter_changes(&mut self, changes: f64) {
-        self.work += self.meter.changes(changes);
-    }
-
     /// Adds to the meter: the loss was evaluated `rows` times in vectorised loops.
     pub(crate) fn meter_losses(&mut self, rows: f64) {
         self.work += self.meter.losses(rows);

@@ -42,11 +42,6 @@ impl Meter {
         Work::flops(rows * (VISIT_FLOPS + VISIT_LOSSES * self.loss_flops))
     }
 
-    /// So many changes are read that another core has just written: their lines of cache come from there.
-    pub fn changes(&self, changes: f64) -> Work {
-        Work::flops(CHANGE_FLOPS * changes)
-    }
-
     /// The loss is evaluated so many times in vectorised loops.
     pub fn losses(&self, times: f64) -> Work {
         Work::flops(times * self.loss_flops)
@@ -61,8 +56,5 @@ const FAR_WEIGHTS: f64 = 0.28;
 const ROW_FLOPS: f64 = 30.0;
 /// and when a step is taken in between, which waits for itself.
 const VISIT_FLOPS: f64 = 80.0;
-/// What it takes to read one change of another core, whatever the row: 17 to 56 ns on an EPYC, the median of ten problems 31
-/// (docs/decisions/017-what-a-change-costs.md).
-const CHANGE_FLOPS: f64 = 300.0;
 /// A step evaluates the loss about so many times, and not in a vectorised loop.
 const VISIT_LOSSES: f64 = 8.0;

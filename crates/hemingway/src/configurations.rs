@@ -176,7 +176,12 @@ impl PlanInputs<'_> {
         }
         let machine: Option<Machine> = self.store.map(Store::calibration).transpose()?.flatten();
         let cluster = Cluster::of(machine.unwrap_or_default());
+        let on_cores = || catalogue().iter().map(|entry| (entry.name.to_owned(), entry.on_cores)).collect();
         // Ranks may be anywhere, and are taken to be on some usual network.
-        Ok(if self.choice.engine == MPI { cluster } else { Cluster { network: MEETING, ..cluster } })
+        Ok(match self.choice.engine.as_str() {
+            SIMULATED => Cluster { network: MEETING, ..cluster },
+            MPI => Cluster { algorithms: on_cores(), ..cluster },
+            _ => Cluster { network: MEETING, algorithms: on_cores(), ..cluster },
+        })
     }
 }

@@ -52,6 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: Some("cocoa"),
     settles_alone: true,
     late: false,
+    on_cores: 0.72,
     takes_over: |_| TakeOver::After { rounds: 0.5 },
     unsuited: suits_all,
     set_up: local_dual::set_up,

@@ -41,6 +41,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: Some("minibatch-sgd"),
     settles_alone: false,
     late: false,
+    on_cores: 3.58,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: gossip::set_up,

@@ -56,6 +56,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 0.98,
     takes_over: |_| TakeOver::After { rounds: 2.5 },
     unsuited: suits_all,
     set_up: local_dual::set_up,

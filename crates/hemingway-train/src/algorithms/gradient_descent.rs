@@ -38,6 +38,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 0.67,
     takes_over: |loss| {
         if loss.smoothness().is_some() { TakeOver::After { rounds: 0.0 } } else { TakeOver::Never }
     },

@@ -54,6 +54,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 0.62,
     takes_over: |_| TakeOver::After { rounds: 2.0 },
     unsuited: suits_all,
     set_up,

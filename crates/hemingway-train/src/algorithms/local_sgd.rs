@@ -41,6 +41,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 0.63,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: |share| sgd::set_up(share, 1.0),

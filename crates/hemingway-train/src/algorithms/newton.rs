@@ -52,6 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: true,
+    on_cores: 0.77,
     takes_over,
     unsuited,
     set_up,

@@ -55,6 +55,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: true,
+    on_cores: 0.46,
     takes_over: |_| TakeOver::After { rounds: STEPS + 1.0 },
     unsuited: unsuited_for_corners,
     set_up: lbfgs::set_up,

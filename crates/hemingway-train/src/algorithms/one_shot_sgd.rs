@@ -44,6 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: Some("local-sgd"),
     settles_alone: false,
     late: false,
+    on_cores: 0.63,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: |share| {

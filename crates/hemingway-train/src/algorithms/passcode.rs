@@ -57,6 +57,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: Some("cocoa"),
     settles_alone: true,
     late: false,
+    on_cores: 1.46,
     takes_over: |_| TakeOver::After { rounds: 0.5 },
     unsuited: suits_all,
     set_up,
@@ -156,7 +157,7 @@ fn set_up(share: &Share) -> Vec<Phase> {
 /// A pass over all rows, which all workers make together, and the changes of the others, which each makes on its weights.
 fn round(share: &Share) -> Vec<Phase> {
     let others = share.rows * (share.workers - 1.0);
-    let changes = share.changes_along(local_dual::changed(share) * others);
+    let changes = local_dual::changed(share) * share.values_of(others);
     vec![Phase::apart(share.steps(share.rows, 1.0 + local_dual::changed(share)) + changes)]
 }
 

@@ -51,6 +51,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 1.05,
     takes_over: |_| TakeOver::Never,
     unsuited: suits_all,
     set_up: |share| {

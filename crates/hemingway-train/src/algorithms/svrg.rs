@@ -61,6 +61,7 @@ pub(super) static ENTRY: Entry = Entry {
     alone: None,
     settles_alone: false,
     late: false,
+    on_cores: 0.46,
     takes_over: |_| TakeOver::After { rounds: 0.0 },
     unsuited: unsuited_for_corners,
     set_up,

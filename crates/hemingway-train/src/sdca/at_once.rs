@@ -44,7 +44,6 @@ impl Sdca {
         self.seen.add(&visited);
         worker.local.meter(visited.values + std::mem::take(&mut told.values));
         worker.local.meter_visits(visited.visits);
-        worker.local.meter_changes(std::mem::take(&mut told.changes));
         visited.visits as u64
     }
 
@@ -141,8 +140,6 @@ pub struct Told {
     read: Vec<u64>,
     /// Stored values that were read to make changes of others.
     values: f64,
-    /// How many changes these were.
-    changes: f64,
     /// The sum of all changes: how far the sum of the duals would move weights along a row.
     moved: f64,
 }
@@ -151,7 +148,7 @@ impl Told {
     /// Nothing yet, but for duals that had moved so far before.
     pub fn new(journal: Arc<Journal>, rank: usize, sigma: f64, moved: f64) -> Told {
         let read = vec![0; journal.workers()];
-        Told { journal, rank, sigma, read, values: 0.0, changes: 0.0, moved }
+        Told { journal, rank, sigma, read, values: 0.0, moved }
     }
 
     fn is_far_behind(&self) -> bool {
@@ -218,7 +215,6 @@ impl<'a, F: Fn() -> bool> Together<'a, F> {
             self.told.moved += along;
         }
         self.told.values += rows.length(row) as f64;
-        self.told.changes += 1.0;
     }
 }
 
