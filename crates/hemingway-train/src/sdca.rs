@@ -122,12 +122,12 @@ impl Sdca {
     /// in which no row is settled.
     pub fn round_on_sample(&mut self, worker: &mut Worker, count: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
+        let (rounds, rows) = (self.recent.rounds, self.visit_order.rows);
+        let mut rng = worker.rng(rounds);
         if worker.picks_in_order() {
-            let mut rng = worker.rng(self.recent.rounds);
-            let picked = self.recent.rounds * count as u64;
-            self.visit_order.begin_with(worker.pick(&mut rng, self.visit_order.rows, picked, count));
+            self.visit_order.begin_with(worker.pick(&mut rng, rows, rounds * count as u64, count));
         } else {
-            self.visit_order.begin_sample(count, &mut worker.rng(self.recent.rounds));
+            self.visit_order.begin_sample(count, &mut rng);
         }
         let visited = self.visit_stretch(worker, 0..self.visit_order.order.len());
         meter(worker, &visited);

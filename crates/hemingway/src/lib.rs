@@ -86,9 +86,9 @@ pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, Speed
 pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
     Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DatasetFacts, DatasetMattersReproduction,
-    DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps, ReproduceRequest,
-    Reproduction, Runs, TunedExperiment, TunedStudy, UpperBound, Verdict, mnist, reproduce, reproduce_bespoke,
-    reproduce_dataset_matters,
+    DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps,
+    ReproduceRequest, Reproduction, Runs, TunedExperiment, TunedStudy, UpperBound, Verdict, mnist, reproduce,
+    reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};

@@ -152,8 +152,11 @@ fn dataset_matters_paper(arguments: ReproduceDatasetMatters) -> anyhow::Result<E
             output::note(&format!("  {done:>2} of {of}: {panel}"));
         }
     };
-    let mut watch =
-        DatasetMattersWatch { interrupt: interrupt::listen()?, begin: &mut say_generated, observe: &mut tell };
+    let mut watch = DatasetMattersWatch {
+        interrupt: interrupt::listen()?,
+        begin: &mut say_generated,
+        observe: &mut tell,
+    };
     interrupt::work_begins("ending; nothing is written");
     let Some(made) = hemingway::reproduce_dataset_matters(&request, &mut watch)? else {
         output::note("interrupted: nothing was written");
@@ -179,8 +182,7 @@ fn say_generated(datasets: &[&DatasetFacts]) {
 }
 
 fn dataset_matters_summary(made: &DatasetMattersReproduction, out: &Path) -> String {
-    let row =
-        |Outcome { experiment, verdict, .. }: &Outcome| vec![experiment.clone(), verdict.to_string()];
+    let row = |Outcome { experiment, verdict, .. }: &Outcome| vec![experiment.clone(), verdict.to_string()];
     format!(
         "{} figures of {}, with their data, in {}\n\n{}\n  page  {}\n",
         made.figures.len(),

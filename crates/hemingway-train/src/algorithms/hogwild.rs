@@ -137,7 +137,7 @@ struct InMemory {
     before: f64,
     /// Rounds of this process.
     rounds: u64,
-    /// Rows that this worker has picked in it.
+    /// Rows that this worker has picked in this process.
     picked: u64,
     /// Steps of all workers when they last came together.
     made: f64,

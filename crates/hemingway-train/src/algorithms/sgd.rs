@@ -145,7 +145,7 @@ pub(super) fn batch_each(share: &Share) -> f64 {
     (batch / share.workers).ceil()
 }
 
-/// So many of this worker's rows for a round in which each worker picks as many.
+/// So many of this worker's rows for a round, where every round takes as many.
 pub(super) fn draw(worker: &Worker, round: u64, count: usize) -> Vec<u32> {
     worker.pick(&mut worker.rng(round), worker.local.rows(), round * count as u64, count)
 }

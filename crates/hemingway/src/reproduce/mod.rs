@@ -32,8 +32,8 @@ pub use bespoke::{
     reproduce_bespoke,
 };
 pub use dataset_matters::{
-    DatasetFacts, DatasetMattersReproduction, DatasetMattersRequest, DatasetMattersWatch, Gap, Gaps,
-    Outcome, PanelGaps, UpperBound, Verdict, reproduce_dataset_matters,
+    DatasetFacts, DatasetMattersReproduction, DatasetMattersRequest, DatasetMattersWatch, Gap, Gaps, Outcome,
+    PanelGaps, UpperBound, Verdict, reproduce_dataset_matters,
 };
 pub use request::{ReproduceRequest, mnist};
 

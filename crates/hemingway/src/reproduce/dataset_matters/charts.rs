@@ -6,37 +6,30 @@ use super::sections::full_title;
 use crate::plot::{Axis, COLOURS, Chart, Mark, Scale};
 use crate::reproduce::charts::series;
 
-/// Losses so many times as far above the first as the lowest is below it are drawn at the edge: there is nothing to be seen in
-/// how far a run jumps.
-const EDGE: f64 = 2.0;
+/// Losses that rise to so many times the first one are shown on a logarithmic axis.
+const WIDE: f64 = 2.0;
 
 /// The name of its files.
 pub(super) fn file(panel: &str) -> String {
     format!("dataset-matters-{panel}")
 }
 
-/// Median losses by iterations, for each number of workers.
+/// Trends of median losses by iterations, for each number of workers.
 pub(super) fn chart(panel: &Panel, curves: &Curves) -> Chart {
-    let medians: Vec<Vec<f64>> = (0..curves.workers.len()).map(|at| curves.median(at)).collect();
-    let all = || medians.iter().flatten().copied();
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    let start = medians[0][0];
-    let edge = start + EDGE * (start - low).max(0.1 * start);
+    let trends: Vec<Vec<f64>> = (0..curves.workers.len()).map(|at| curves.trend(at)).collect();
+    let highest = trends.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+    let scale = if highest > WIDE * trends[0][0] { Scale::Doublings } else { Scale::Linear };
     let line = |(at, (workers, losses)): (usize, (&usize, &Vec<f64>))| {
-        let points = curves.iterations.iter().zip(losses).map(|(i, loss)| (*i as f64, loss.min(edge)));
+        let points = curves.iterations.iter().map(|i| *i as f64).zip(losses.iter().copied());
         let colour = at * COLOURS / curves.workers.len();
         series(&format!("m = {workers}"), colour, Mark::Line, points.collect())
     };
-    let mut notes = vec!["medians of seeds"];
-    if high > edge {
-        notes.push("at the edge: above it");
-    }
     Chart {
         title: full_title(panel),
-        notes,
+        notes: vec!["medians of seeds,", "means of five points"],
         x: Axis::new(unit(panel.method), Scale::Linear),
-        y: Axis::new("held-out log loss", Scale::Linear),
-        series: curves.workers.iter().zip(&medians).enumerate().map(line).collect(),
+        y: Axis::new("held-out log loss", scale),
+        series: curves.workers.iter().zip(&trends).enumerate().map(line).collect(),
     }
 }
 

@@ -42,10 +42,17 @@ const TREND: usize = 5;
 const LEFT: f64 = 0.1;
 
 impl Curves {
+    /// The median over seeds, by iterations, smoothed.
+    pub fn trend(&self, at: usize) -> Vec<f64> {
+        trend(&self.median(at))
+    }
+
     /// The median over seeds, by iterations.
-    pub fn median(&self, at: usize) -> Vec<f64> {
+    fn median(&self, at: usize) -> Vec<f64> {
         let runs = &self.losses[at];
-        (0..self.iterations.len()).map(|point| median(runs.iter().map(|losses| losses[point]).collect())).collect()
+        (0..self.iterations.len())
+            .map(|point| median(runs.iter().map(|losses| losses[point]).collect()))
+            .collect()
     }
 
     /// How far the most workers are ahead.
@@ -66,7 +73,7 @@ impl Curves {
     /// By workers: the iterations until the loss stays below a level that all reach, near that where the slowest ends. The
     /// first number of workers, which may gain nothing at all, has no say in it.
     pub fn iterations(&self) -> Vec<Option<f64>> {
-        let trends: Vec<Vec<f64>> = (0..self.workers.len()).map(|at| trend(&self.median(at))).collect();
+        let trends: Vec<Vec<f64>> = (0..self.workers.len()).map(|at| self.trend(at)).collect();
         let ends = trends.iter().skip(1).map(|trend| trend[trend.len() - 1]);
         let worst = ends.fold(f64::NEG_INFINITY, f64::max);
         let level = worst + LEFT * (self.start() - worst);
@@ -141,7 +148,8 @@ pub(super) mod tests {
             let fallen = |i: &u64| floor + (1.0 - floor) * (-speed * *i as f64).exp();
             iterations.iter().map(|i| fallen(i) + if *i > 0 { off } else { 0.0 }).collect()
         };
-        let runs = |(floor, speed): &(f64, f64)| [-1e-3, 0.0, 1e-3].map(|off| run(*floor, *speed, off)).to_vec();
+        let runs =
+            |(floor, speed): &(f64, f64)| [-1e-3, 0.0, 1e-3].map(|off| run(*floor, *speed, off)).to_vec();
         let workers = [1, 2, 4, 8, 16, 24][..to.len()].to_vec();
         Curves { workers, losses: to.iter().map(runs).collect(), iterations }
     }
@@ -149,7 +157,10 @@ pub(super) mod tests {
     #[test]
     fn a_gap_is_a_share_of_what_training_gains() {
         let gap = falling(&[(0.5, 1.0), (0.3, 1.0), (0.0, 1.0)]).gap(When::Late);
-        assert!((gap.median - 0.5).abs() < 1e-9 && gap.low <= gap.median && gap.median <= gap.high, "{gap:?}");
+        assert!(
+            (gap.median - 0.5).abs() < 1e-9 && gap.low <= gap.median && gap.median <= gap.high,
+            "{gap:?}"
+        );
         let worse = falling(&[(0.0, 1.0), (0.2, 1.0)]).gap(When::Late);
         assert!((worse.median + 0.2).abs() < 1e-9 && (worse.behind().median - 0.2).abs() < 1e-9, "{worse:?}");
     }

@@ -39,6 +39,8 @@ pub(super) struct Split {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Rows {
     Dense,
+    /// One quarter of them four times.
+    DenseLow,
     Sparse,
     /// The sparse rows times a number, so that they vary as much as the dense ones.
     Scaled,
@@ -122,6 +124,7 @@ impl Data {
         let scaled = || sparse.with(|data| scaled(data, self.scale() as f32));
         match rows {
             Rows::Dense => Ok(dense.clone()),
+            Rows::DenseLow => Ok(dense.repeating([0; 4])),
             Rows::Sparse => Ok(sparse.clone()),
             Rows::Scaled => Ok(scaled()),
             Rows::ScaledMiddle => Ok(scaled().repeating([0, 0, 1, 1])),
@@ -155,9 +158,7 @@ fn similar(kind: Kind, resemblance: Resemblance) -> Result<Split, Error> {
     };
     let split = Split::of(&spec(resemblance, SIMILAR[0], 1), &spec(Resemblance::Little, SIMILAR[1], 2))?;
     match resemblance {
-        Resemblance::Shuffled => {
-            Ok(Split { training: Arc::new(split.training.shuffled(SPLIT)), ..split })
-        }
+        Resemblance::Shuffled => Ok(Split { training: Arc::new(split.training.shuffled(SPLIT)), ..split }),
         Resemblance::Little | Resemblance::Much => Ok(split),
     }
 }
@@ -223,8 +224,7 @@ impl Split {
 fn scaled(data: &Dataset, by: f32) -> Dataset {
     let Matrix::Sparse(sparse) = &data.matrix else { return data.clone() };
     let values = sparse.values().iter().map(|value| by * value).collect();
-    let matrix =
-        Sparse::new(sparse.columns(), sparse.offsets().to_vec(), sparse.indices().to_vec(), values);
+    let matrix = Sparse::new(sparse.columns(), sparse.offsets().to_vec(), sparse.indices().to_vec(), values);
     Dataset { matrix: Matrix::Sparse(matrix), ..data.clone() }
 }
 

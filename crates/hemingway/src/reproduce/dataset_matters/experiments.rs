@@ -25,7 +25,9 @@ pub(super) enum Method {
     MiniBatch,
     Ecd,
     /// The paper's Algorithm 1, on so many rows an iteration.
-    Hogwild { rows: usize },
+    Hogwild {
+        rows: usize,
+    },
     /// Ours, whose workers step on copies of their own.
     OwnCopies,
     Dadm,
@@ -103,10 +105,17 @@ impl Panel {
             Ok::<_, Error>(run.losses(interrupt)?)
         };
         // The longest first, one at a time to whoever is idle.
-        let all: Vec<(usize, u64)> =
-            WORKERS.into_iter().rev().flat_map(|workers| (1..=effort.seeds).map(move |seed| (workers, seed))).collect();
-        let losses: Result<Option<Vec<Vec<f64>>>, Error> =
-            all.into_par_iter().with_max_len(1).map(|run| one(run).transpose()).collect::<Option<Result<_, _>>>().transpose();
+        let all: Vec<(usize, u64)> = WORKERS
+            .into_iter()
+            .rev()
+            .flat_map(|workers| (1..=effort.seeds).map(move |seed| (workers, seed)))
+            .collect();
+        let losses: Result<Option<Vec<Vec<f64>>>, Error> = all
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|run| one(run).transpose())
+            .collect::<Option<Result<_, _>>>()
+            .transpose();
         let Some(losses) = losses? else { return Ok(None) };
         let by_workers = losses.chunks(effort.seeds as usize).rev().map(<[_]>::to_vec).collect();
         let iterations = [0].into_iter().chain(stops).collect();

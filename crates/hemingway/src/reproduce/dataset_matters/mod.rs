@@ -21,7 +21,7 @@ use serde::Serialize;
 
 pub use curves::Gap;
 pub use data::DatasetFacts;
-pub use verdict::{UpperBound, Gaps, Verdict};
+pub use verdict::{Gaps, UpperBound, Verdict};
 
 use data::Data;
 use experiments::{Effort, Panel};
@@ -119,14 +119,8 @@ pub fn reproduce_dataset_matters(
     let gaps: Vec<PanelGaps> = panels.iter().map(|panel| PanelGaps::of(panel, &results)).collect();
 
     let folder = Folder(&request.out);
-    let facts = page::Facts {
-        request,
-        effort,
-        data: &data,
-        sections: &sections,
-        bounds: &bounds,
-        charts: &charts,
-    };
+    let facts =
+        page::Facts { request, effort, data: &data, sections: &sections, bounds: &bounds, charts: &charts };
     let page = page::page(&facts);
     let (figures, mut files) =
         folder.write_charts(charts.iter().map(|(panel, chart)| (charts::file(panel.name), chart)))?;
@@ -152,10 +146,12 @@ impl DatasetMattersRequest {
             let (value, expected) = (seeds as f64, "from 1 to 1000");
             return Err(Error::OutOfRange { name: "--seeds", value, expected });
         }
-        let begins = |section: &Section, name: &str| format!("{}-", section.name).starts_with(&format!("{name}-"));
+        let begins =
+            |section: &Section, name: &str| format!("{}-", section.name).starts_with(&format!("{name}-"));
         let unknown = |name: &&String| !SECTIONS.iter().any(|section| begins(section, name));
         if let Some(name) = self.experiments.iter().find(unknown) {
-            return Err(Error::NoExperiment { name: name.clone() });
+            let known: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
+            return Err(Error::NotInPaper { name: name.clone(), known: known.join(", ") });
         }
         Folder(&self.out).check()?;
         let wanted = |section: &&Section| {
@@ -239,7 +235,10 @@ mod tests {
     fn experiments_are_chosen_by_the_beginnings_of_their_names() {
         assert_eq!(chosen(&[]).len(), SECTIONS.len());
         assert_eq!(chosen(&["figure-6", "table"]), ["figure-6", "figure-6-dadm", "table-2"]);
-        assert!(matches!(request(&["figure-1"]).check(), Err(Error::NoExperiment { .. })), "10 does not begin with 1");
+        assert!(
+            matches!(request(&["figure-1"]).check(), Err(Error::NotInPaper { .. })),
+            "10 does not begin with 1"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::data::{Data, DatasetFacts};
 use super::experiments::{Effort, LAMBDA, Panel, WORKERS};
 use super::panels::STEP;
 use super::sections::Section;
-use super::verdict::{UpperBound, SAVING, VISIBLE};
+use super::verdict::{SAVING, UpperBound, VISIBLE};
 use super::{DatasetMattersRequest, Outcome};
 use crate::plot::Chart;
 use crate::reproduce::folder::picture;
@@ -26,8 +26,11 @@ pub(super) struct Facts<'a> {
 /// The whole page, in Markdown.
 pub(super) fn page(facts: &Facts) -> String {
     let mut shown = BTreeSet::new();
-    let sections: Vec<String> =
-        facts.sections.iter().map(|(section, outcome)| self::section(facts, section, outcome, &mut shown)).collect();
+    let sections: Vec<String> = facts
+        .sections
+        .iter()
+        .map(|(section, outcome)| self::section(facts, section, outcome, &mut shown))
+        .collect();
     [
         title(facts.request),
         table(facts.sections),
@@ -68,10 +71,16 @@ fn command(request: &DatasetMattersRequest) -> String {
 
 fn table(sections: &[(&'static Section, Outcome)]) -> String {
     let row = |(section, outcome): &(&Section, Outcome)| {
-        format!("| {} | {} | **{}** |\n", section.title, section.claim, outcome.verdict)
+        format!("| [{}](#{}) | {} | **{}** |\n", section.title, anchor(section.title), section.claim, outcome.verdict)
     };
     let rows: String = sections.iter().map(row).collect();
     format!("## The paper's claims\n\n| experiment | the paper | here |\n|---|---|---|\n{rows}")
+}
+
+/// Where a heading is on the page.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -".contains(*letter));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 fn setup(facts: &Facts) -> String {
@@ -145,8 +154,8 @@ fn criteria() -> String {
          claim that is so early and late is confirmed, at one of the times confirmed with a restriction, else not confirmed. A gap below {}\n  \
          cannot be seen.\n\
          - A run has converged when the trend of its loss stays below a level that all numbers of workers from 2 on reach: a tenth of\n  \
-         the way from the loss at which the slowest ends up to ln 2. A bound is where twice the workers save less than {} of the iterations\n  \
-         of each.\n",
+         the way from the loss at which the slowest ends up to ln 2. A bound is the number of\n  \
+         workers beyond which no more of them save {} of the iterations of each for every doubling.\n",
         WORKERS[WORKERS.len() - 1],
         WORKERS[WORKERS.len() - 1],
         percent(VISIBLE),
@@ -156,7 +165,12 @@ fn criteria() -> String {
 }
 
 /// A section with the figures that no section before has shown.
-fn section(facts: &Facts, section: &Section, outcome: &Outcome, shown: &mut BTreeSet<&'static str>) -> String {
+fn section(
+    facts: &Facts,
+    section: &Section,
+    outcome: &Outcome,
+    shown: &mut BTreeSet<&'static str>,
+) -> String {
     let wanted = |(panel, _): &&(&'static Panel, Chart)| section.panels.contains(&panel.name);
     let mut pictures: Vec<String> = Vec::new();
     for (panel, chart) in facts.charts.iter().filter(wanted) {

@@ -18,7 +18,7 @@ const OF_1000: Kind = Kind::Dense(1000);
 
 /// All of them, in the order of the paper.
 #[rustfmt::skip]
-pub(super) const PANELS: [Panel; 33] = [
+pub(super) const PANELS: [Panel; 34] = [
     panel("3a", "Mini-batch SGD on dense rows", Rows::Dense, Method::MiniBatch, 4000),
     panel("3b", "Mini-batch SGD on sparse rows", Rows::Sparse, Method::MiniBatch, 1000),
     panel("3c", "Mini-batch SGD on scaled sparse rows", Rows::Scaled, Method::MiniBatch, 1000),
@@ -33,10 +33,11 @@ pub(super) const PANELS: [Panel; 33] = [
     panel("6a", "Mini-batch SGD, half of the rows different", Rows::ScaledMiddle, Method::MiniBatch, 1000),
     panel("6b", "Mini-batch SGD, a quarter of the rows different", Rows::ScaledLow, Method::MiniBatch, 1000),
     panel("6c", "Mini-batch SGD, 32 different rows", Rows::ScaledFew, Method::MiniBatch, 1000),
-    dual("6d", "DADM, rows all different", Rows::Sparse, 1000),
-    dual("6e", "DADM, half of the rows different", Rows::Middle, 1000),
-    dual("6f", "DADM, a quarter of the rows different", Rows::Low, 1000),
-    dual("6g", "DADM, 32 different rows", Rows::Few, 1000),
+    panel("6d", "Mini-batch SGD on dense rows, a quarter of them different", Rows::DenseLow, Method::MiniBatch, 4000),
+    dual("6e", "DADM, rows all different", Rows::Sparse, 1000),
+    dual("6f", "DADM, half of the rows different", Rows::Middle, 1000),
+    dual("6g", "DADM, a quarter of the rows different", Rows::Low, 1000),
+    dual("6h", "DADM, 32 different rows", Rows::Few, 1000),
     ordered(panel("7a", "Mini-batch SGD, consecutive rows differ (large LS)", little(OF_28), Method::MiniBatch, 1000)),
     ordered(panel("7b", "Mini-batch SGD, consecutive rows alike (small LS)", much(OF_28), Method::MiniBatch, 1000)),
     ordered(panel("7c", "Mini-batch SGD, the rows of 7(b) rearranged", shuffled(OF_28), Method::MiniBatch, 1000)),

@@ -326,8 +326,7 @@ mod tests {
 
     fn run(name: &str, workers: usize, in_order: bool) -> Run {
         let data = Arc::new(load("synthetic:separable,rows=96,features=5", &LoadOptions::default()).unwrap());
-        let given =
-            Parameters { batch: Some(workers), step_size: Some(0.1), ..Parameters::default() };
+        let given = Parameters { batch: Some(workers), step_size: Some(0.1), ..Parameters::default() };
         let given = if name == "async-sgd" { Parameters { batch: Some(1), ..given } } else { given };
         let given = if ["dadm", "hogwild"].contains(&name) { only(name, &given) } else { given };
         Run {

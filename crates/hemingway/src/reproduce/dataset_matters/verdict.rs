@@ -8,7 +8,7 @@ use super::curves::{Curves, Gap, When};
 
 /// A gap that can be seen, as a share of what training gains.
 pub(super) const VISIBLE: f64 = 0.05;
-/// Twice the workers that save less than this share of the iterations of each are no longer worth it.
+/// More workers pay if they save this share of the iterations of each for every doubling.
 pub(super) const SAVING: f64 = 0.1;
 
 /// What came of a claim.
@@ -94,7 +94,7 @@ fn wider(one: &Gap, other: &Gap) -> bool {
     one.median - other.median >= VISIBLE && one.low > other.high
 }
 
-/// Iterations of each worker to converge, by workers, and where more workers stop saving any.
+/// Iterations of each worker to converge, by workers, and where more workers stop saving enough.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UpperBound {
     /// The algorithm.
@@ -103,7 +103,7 @@ pub struct UpperBound {
     pub workers: Vec<usize>,
     /// Iterations of each worker; nothing where it did not converge.
     pub iterations: Vec<Option<f64>>,
-    /// The number of workers beyond which twice as many save less than a tenth of the iterations of each.
+    /// The number of workers beyond which no more of them save a tenth of the iterations of each for every doubling.
     pub bound: Option<usize>,
 }
 
@@ -120,17 +120,30 @@ impl UpperBound {
     }
 }
 
-/// From a number of workers to the next, as if it were twice as many.
+/// The number of workers at which the form of Theorem 2, A(1/m + c·m), is least, where that is fitted to iterations of each by
+/// least squares; nothing if they do not rise in the end.
+pub(super) fn best_of_form(bound: &UpperBound) -> Option<f64> {
+    let known = bound.workers.iter().zip(&bound.iterations);
+    let mut sums = [0.0; 5];
+    for (m, iterations) in known.filter_map(|(workers, iterations)| Some((*workers as f64, (*iterations)?))) {
+        let terms = [1.0 / (m * m), 1.0, m * m, iterations / m, iterations * m];
+        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+    }
+    let [falling, both, rising, with_falling, with_rising] = sums;
+    let falls = with_falling * rising - with_rising * both;
+    let rises = with_rising * falling - with_falling * both;
+    (falls > 0.0 && rises > 0.0).then(|| (falls / rises).sqrt())
+}
+
+/// The fewest workers that converge, beyond which no number of workers saves enough; nothing if that is the last number.
 fn bound(workers: &[usize], iterations: &[Option<f64>]) -> Option<usize> {
-    let step = |at: usize| {
-        let doublings = (workers[at + 1] as f64 / workers[at] as f64).log2();
-        match (iterations[at], iterations[at + 1]) {
-            (Some(now), Some(next)) => 1.0 - (next / now).powf(1.0 / doublings) < SAVING,
-            (Some(_), None) => true,
-            (None, _) => false,
-        }
+    let pays = |from: usize, to: usize| {
+        let doublings = (workers[to] as f64 / workers[from] as f64).log2();
+        matches!((iterations[from], iterations[to]), (Some(now), Some(then)) if then < now * (1.0 - SAVING).powf(doublings))
     };
-    (0..workers.len() - 1).find(|at| step(*at)).map(|at| workers[at])
+    let last = workers.len() - 1;
+    let ends = |from: &usize| iterations[*from].is_some() && (from + 1..=last).all(|to| !pays(*from, to));
+    (0..last).find(ends).map(|at| workers[at])
 }
 
 #[cfg(test)]
@@ -171,16 +184,32 @@ mod tests {
         };
         // The paper's Table II, its last figure repeated where it has none.
         check([376.0, 321.0, 356.0, 412.0, 412.0], Some(4));
-        check([91.0, 87.0, 71.0, 69.0, 69.0], Some(2));
+        check([91.0, 87.0, 71.0, 69.0, 69.0], Some(8));
+        check([1654.0, 1621.0, 1623.0, 1648.0, 1648.0], Some(2));
         check([22596.0, 11421.0, 6358.0, 4064.0, 3972.0], Some(16));
         check([240.0, 120.0, 60.0, 30.0, 20.0], None);
+        // One number of workers that saves nothing is no bound if more do, and who does not converge saves nothing.
+        check([240.0, 240.0, 60.0, 30.0, 30.0], Some(16));
         assert_eq!(bound(&workers, &[Some(9.0), Some(4.0), None, None, None]), Some(4));
+        assert_eq!(bound(&workers, &[None; 5]), None);
+    }
+
+    #[test]
+    fn the_form_of_theorem_2_has_its_best_number_of_workers() {
+        let of = |iterations: fn(f64) -> f64| {
+            let workers = vec![2, 4, 8, 16, 24];
+            let iterations = workers.iter().map(|m| Some(iterations(*m as f64))).collect();
+            best_of_form(&UpperBound { algorithm: "a".into(), workers, iterations, bound: None })
+        };
+        assert!((of(|m| 70.0 * (1.0 / m + m / 36.0)).unwrap() - 6.0).abs() < 1e-9);
+        assert_eq!(of(|m| 100.0 / m - 0.1 * m), None);
     }
 
     #[test]
     fn steps_that_workers_share_are_divided_among_them() {
         let curves = falling(&[(0.5, 0.01); 6]);
-        let (shared, own) = (UpperBound::of("a".into(), &curves, true), UpperBound::of("a".into(), &curves, false));
+        let (shared, own) =
+            (UpperBound::of("a".into(), &curves, true), UpperBound::of("a".into(), &curves, false));
         let last = |bound: &UpperBound| bound.iterations[4].unwrap();
         assert!((24.0 * last(&shared) - last(&own)).abs() < 1e-9);
         assert_eq!((shared.bound, own.bound), (None, Some(2)));
