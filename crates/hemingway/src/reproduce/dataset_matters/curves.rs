@@ -38,7 +38,7 @@ pub(super) enum When {
 
 /// Points of the trend through a noisy curve.
 const TREND: usize = 5;
-/// A run has converged when so much of the way down to where the slowest one ends is left.
+/// A run has converged when so much of the way down to where that of few workers ends is left.
 const LEFT: f64 = 0.1;
 
 impl Curves {
@@ -70,13 +70,12 @@ impl Curves {
         Gap::of(pairs.map(|(mine, theirs)| (mean(mine) - mean(theirs)) / gain).collect())
     }
 
-    /// By workers: the iterations until the loss stays below a level that all reach, near that where the slowest ends. The
-    /// first number of workers, which may gain nothing at all, has no say in it.
+    /// By workers: the iterations until the loss stays below a level near that where the second number of workers ends. The
+    /// first may gain nothing at all.
     pub fn iterations(&self) -> Vec<Option<f64>> {
         let trends: Vec<Vec<f64>> = (0..self.workers.len()).map(|at| self.trend(at)).collect();
-        let ends = trends.iter().skip(1).map(|trend| trend[trend.len() - 1]);
-        let worst = ends.fold(f64::NEG_INFINITY, f64::max);
-        let level = worst + LEFT * (self.start() - worst);
+        let end = trends[1][trends[1].len() - 1];
+        let level = end + LEFT * (self.start() - end);
         trends.iter().map(|trend| self.below(trend, level)).collect()
     }
 
@@ -172,7 +171,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn iterations_are_those_after_which_a_curve_stays_below_where_the_slowest_ends() {
+    fn iterations_are_those_after_which_a_curve_stays_below_where_few_workers_end() {
         let curves = falling(&[(0.9, 0.05), (0.5, 0.05), (0.3, 0.05)]);
         let reached = curves.iterations();
         // 0.55 is where e^(-0.05 i) is 1/10 and 25/70; the trend is a little late. One worker has no say, and gets nowhere.
@@ -181,6 +180,7 @@ pub(super) mod tests {
             assert!((expected..expected + 30.0).contains(&found), "{found} for {expected}");
         }
         assert_eq!(reached[0], None);
+        assert_eq!(falling(&[(0.5, 1.0), (0.3, 1.0), (0.5, 1.0)]).iterations()[2], None, "it ends above");
         let mut jumping = curves.clone();
         jumping.losses[2].iter_mut().for_each(|run| run[50] = 3.0);
         let late = jumping.iterations()[2].unwrap();

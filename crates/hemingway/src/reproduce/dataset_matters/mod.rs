@@ -1,13 +1,14 @@
 //! `reproduce dataset-matters`: the experiments of Cheng et al., Dataset Matters, from runs on a perfect computer to a page.
 //!
 //! `panels` lists what is run and `sections` what the paper claims of it; `data` has the rows, `perfect` the computer. From the
-//! `curves` on everything is a pure function of what the runs did: `verdict` has the criteria, `charts` draws, `page` writes it
-//! all down.
+//! `curves` on everything is a pure function of what the runs did: `verdict` has the criteria, `findings` applies them, `charts`
+//! draws, `page` writes it all down.
 
 mod charts;
 mod curves;
 mod data;
 mod experiments;
+mod findings;
 mod page;
 mod panels;
 mod perfect;
@@ -113,7 +114,7 @@ pub fn reproduce_dataset_matters(
     let sections: Vec<(&'static Section, Outcome)> =
         chosen.into_iter().map(|section| (section, outcome(section, &results))).collect();
     let has_table = sections.iter().any(|(section, _)| section.name == "table-2");
-    let bounds = if has_table { sections::bounds(&results) } else { Vec::new() };
+    let bounds = if has_table { findings::bounds(&results) } else { Vec::new() };
     let charts: Vec<_> =
         panels.iter().map(|panel| (*panel, charts::chart(panel, &results[panel.name]))).collect();
     let gaps: Vec<PanelGaps> = panels.iter().map(|panel| PanelGaps::of(panel, &results)).collect();

@@ -71,7 +71,13 @@ fn command(request: &DatasetMattersRequest) -> String {
 
 fn table(sections: &[(&'static Section, Outcome)]) -> String {
     let row = |(section, outcome): &(&Section, Outcome)| {
-        format!("| [{}](#{}) | {} | **{}** |\n", section.title, anchor(section.title), section.claim, outcome.verdict)
+        format!(
+            "| [{}](#{}) | {} | **{}** |\n",
+            section.title,
+            anchor(section.title),
+            section.claim,
+            outcome.verdict
+        )
     };
     let rows: String = sections.iter().map(row).collect();
     format!("## The paper's claims\n\n| experiment | the paper | here |\n|---|---|---|\n{rows}")
@@ -153,13 +159,14 @@ fn criteria() -> String {
          - One gap is wider than another if its median over seeds is by {} wider and every seed of one is above every seed of the other. A\n  \
          claim that is so early and late is confirmed, at one of the times confirmed with a restriction, else not confirmed. A gap below {}\n  \
          cannot be seen.\n\
-         - A run has converged when the trend of its loss stays below a level that all numbers of workers from 2 on reach: a tenth of\n  \
-         the way from the loss at which the slowest ends up to ln 2. A bound is the number of\n  \
-         workers beyond which no more of them save {} of the iterations of each for every doubling.\n",
+         - A run has converged when the trend of its loss stays below a level near that where {} workers end: a tenth of the way from\n  \
+         there up to ln 2 is left. A bound is the number of workers beyond which no more of them save {} of the iterations of each\n  \
+         for every doubling.\n",
         WORKERS[WORKERS.len() - 1],
         WORKERS[WORKERS.len() - 1],
         percent(VISIBLE),
         percent(VISIBLE),
+        WORKERS[1],
         percent(SAVING),
     )
 }
@@ -190,7 +197,7 @@ fn section(
 }
 
 fn bounds(bounds: &[UpperBound]) -> String {
-    let mut table = "Iterations of each worker to converge:\n\n| algorithm |".to_owned();
+    let mut table = "Iterations of each worker to converge; –: not converged, or no bound up to the most workers.\n\n| algorithm |".to_owned();
     WORKERS[1..].iter().for_each(|workers| table += &format!(" {workers} workers |"));
     table += " bound |\n|---|";
     table += &"---:|".repeat(WORKERS.len());

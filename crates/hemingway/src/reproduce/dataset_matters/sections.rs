@@ -1,14 +1,14 @@
-//! The paper's experiments: for each its claim, the panels it takes, and what they come to here.
+//! The paper's experiments: for each its claim, the panels it takes, and who judges them.
 
 use std::collections::BTreeMap;
 
 use super::curves::Curves;
-use super::experiments::{Panel, WORKERS};
-use super::verdict::{Gaps, UpperBound, VISIBLE, Verdict, best_of_form};
-use crate::reproduce::words::{percent, times};
-
-/// Shares from here on are multiples.
-const MANY: f64 = 2.0;
+use super::experiments::Panel;
+use super::findings::{
+    decentralised, diversity, diversity_of_batches, hogwild, mini_batch, rearranging, similarity,
+    upper_bounds,
+};
+use super::verdict::{Gaps, Verdict};
 
 /// One experiment of the paper.
 pub(super) struct Section {
@@ -40,28 +40,11 @@ pub(super) const SECTIONS: [Section; 11] = [
 /// Curves by the names of their panels.
 pub(super) type Results = BTreeMap<&'static str, Curves>;
 
-/// The rows of Table II here: the algorithm, its panel, and whether its iterations are shared.
-const BOUNDS: [(&str, &str, bool); 5] = [
-    ("Hogwild!", "t1", true),
-    ("our Hogwild!", "t2", true),
-    ("mini-batch SGD", "3a", false),
-    ("ECD-PSGD", "4b", false),
-    ("DADM", "t3", false),
-];
-
 impl Section {
     /// What came of it.
     pub fn judge(&self, results: &Results) -> (Verdict, String) {
         (self.judge)(results)
     }
-}
-
-/// Table II here.
-pub(super) fn bounds(results: &Results) -> Vec<UpperBound> {
-    let bound = |(name, panel, shared): (&str, &str, bool)| {
-        Some(UpperBound::of(name.to_owned(), results.get(panel)?, shared))
-    };
-    BOUNDS.into_iter().filter_map(bound).collect()
 }
 
 /// As in the paper: `Figure 3(a): …`.
@@ -73,178 +56,61 @@ pub(super) fn full_title(panel: &Panel) -> String {
     }
 }
 
-fn mini_batch(results: &Results) -> (Verdict, String) {
-    let [dense, sparse, scaled] = ["3a", "3b", "3c"].map(|name| Gaps::ahead(&results[name]));
-    let verdict = dense.wider(&sparse).provided(sparse.is_invisible());
-    (verdict, format!("{} {}", ahead(&[("dense", dense), ("sparse", sparse)]), variance(&dense, &scaled)))
-}
+#[cfg(test)]
+mod tests {
+    use super::super::curves::tests::falling;
+    use super::*;
 
-fn decentralised(results: &Results) -> (Verdict, String) {
-    let [dense, sparse, scaled] = ["4b", "4a", "4c"].map(|name| Gaps::ahead(&results[name]));
-    let harm = [sparse.early, sparse.late].iter().any(|gap| gap.median <= -VISIBLE);
-    let found = format!(
-        "{} On sparse rows parallelism does {}harm. {}",
-        ahead(&[("dense", dense), ("sparse", sparse)]),
-        if harm { "" } else { "no " },
-        variance(&dense, &scaled)
-    );
-    (dense.wider(&sparse).provided(harm), found)
-}
+    fn judged(experiment: &str, curves: &[(&'static str, Curves)]) -> (Verdict, String) {
+        let section = SECTIONS.iter().find(|section| section.name == experiment).unwrap();
+        section.judge(&curves.iter().cloned().collect())
+    }
 
-fn hogwild(results: &Results) -> (Verdict, String) {
-    let [sparse, dense, scaled, own_sparse, own_dense] =
-        ["5a", "5b", "5c", "5d", "5e"].map(|name| Gaps::behind(&results[name]));
-    let found = format!(
-        "{} On sparse rows that are scaled to vary as much as the dense ones it is {}, so {}. With our `hogwild`, whose workers \
-         step on copies of their own and exchange what changes, it is {} on sparse rows and {} on dense ones.",
-        behind(&[("sparse", sparse), ("dense", dense)]),
-        both(&scaled),
-        if scaled.is_invisible() { "it is sparsity that helps" } else { "variance has a part in it" },
-        both(&own_sparse),
-        both(&own_dense),
-    );
-    (dense.wider(&sparse).provided(sparse.is_invisible()), found)
-}
+    /// Curves of one worker with this floor and of many with none.
+    fn apart(floor: f64) -> Curves {
+        falling(&[(floor, 1.0), (0.0, 1.0)])
+    }
 
-fn diversity(results: &Results, panels: [&str; 4]) -> (Verdict, String) {
-    let [high, middle, low, few] = panels.map(|name| Gaps::ahead(&results[name]));
-    let found = ahead(&[
-        ("rows that are all different", high),
-        ("half as many different ones", middle),
-        ("a quarter", low),
-        ("32 different ones", few),
-    ]);
-    let few = match high.wider(&few) {
-        _ if high.is_invisible() => "There is no gap that diversity could widen.",
-        Verdict::NotConfirmed => "Not even 32 different rows have a smaller gap.",
-        _ => "With 32 different rows the gap is smaller.",
-    };
-    (high.wider(&low), format!("{found} {few}"))
-}
+    #[test]
+    fn figure_3_takes_a_gap_on_dense_rows_and_none_on_sparse_ones() {
+        let check = |dense, sparse, expect| {
+            let curves = [("3a", apart(dense)), ("3b", apart(sparse)), ("3c", apart(0.0))];
+            let (verdict, found) = judged("figure-3", &curves);
+            assert_eq!(verdict, expect, "{found}");
+            found
+        };
+        let found = check(0.4, 0.0, Verdict::Confirmed);
+        assert!(found.contains("40 % early and 40 % late on dense rows"), "{found}");
+        check(0.4, 0.2, Verdict::Restricted);
+        check(0.2, 0.4, Verdict::NotConfirmed);
+    }
 
-/// On sparse rows as in the paper, and on dense ones, where there is a gap that diversity could widen.
-fn diversity_of_batches(results: &Results) -> (Verdict, String) {
-    let [high, low] = ["3a", "6d"].map(|name| Gaps::ahead(&results[name]));
-    let (on_sparse, found) = diversity(results, ["3c", "6a", "6b", "6c"]);
-    let on_dense = high.wider(&low);
-    let dense = ahead(&[
-        ("dense rows that are all different (Figure 3(a))", high),
-        ("a quarter of different ones", low),
-    ]);
-    let each = [on_sparse, on_dense];
-    let verdict = if each == [Verdict::Confirmed; 2] {
-        Verdict::Confirmed
-    } else if each == [Verdict::NotConfirmed; 2] {
-        Verdict::NotConfirmed
-    } else {
-        Verdict::Restricted
-    };
-    (verdict, format!("On scaled sparse rows (all different: Figure 3(c)) {found} On dense rows {dense}"))
-}
+    #[test]
+    fn figure_9_counts_how_far_more_workers_are_behind() {
+        let behind = |floor| falling(&[(0.0, 1.0), (floor, 1.0)]);
+        let (verdict, found) = judged("figure-9", &[("9a", behind(0.1)), ("9b", behind(0.3))]);
+        assert_eq!(verdict, Verdict::Confirmed, "{found}");
+        let (verdict, found) = judged("figure-9", &[("9a", behind(0.3)), ("9b", behind(0.1))]);
+        assert_eq!(verdict, Verdict::NotConfirmed);
+        assert!(
+            found.contains("Early it is the other way round, late it is the other way round."),
+            "{found}"
+        );
+    }
 
-/// Of the first panel the gap is to be wider.
-fn similarity(
-    results: &Results,
-    [wide, narrow]: [&'static str; 2],
-    gaps: fn(&Curves) -> Gaps,
-) -> (Verdict, String) {
-    let [first, second] = [wide, narrow].map(|name| gaps(&results[name]));
-    let named = [(words(wide), first), (words(narrow), second)];
-    let found = if wide == "9b" { behind(&named) } else { ahead(&named) };
-    let verdict = first.wider(&second);
-    let why = match (verdict, second.wider(&first)) {
-        (Verdict::NotConfirmed, Verdict::NotConfirmed) => " The two do not differ by what can be seen.",
-        (Verdict::NotConfirmed, _) => " It is the other way round.",
-        (Verdict::Restricted, Verdict::Restricted) => {
-            " One time it is so, the other time the other way round."
-        }
-        (Verdict::Restricted, _) => " So it is at one of the two times only.",
-        (Verdict::Confirmed, _) => "",
-    };
-    (verdict, found + why)
-}
-
-fn words(panel: &str) -> &'static str {
-    if panel.ends_with('a') { "consecutive rows that differ" } else { "consecutive rows that are alike" }
-}
-
-/// Whether rearranged rows have less loss, with one worker and with the most.
-fn rearranging(results: &Results) -> (Verdict, String) {
-    let methods = [
-        ("mini-batch SGD", "7b", "7c"),
-        ("ECD-PSGD", "8b", "8c"),
-        ("Hogwild!", "9b", "9c"),
-        ("DADM", "10b", "10c"),
-    ];
-    let last = WORKERS.len() - 1;
-    let saved = methods.map(|(name, given, rearranged)| {
-        let above = |at| results[given].above(&results[rearranged], at);
-        (name, [above(0), above(last)])
-    });
-    let helps = saved.iter().map(|(_, gaps)| gaps.iter().any(|gap| gap.low > 0.0 && gap.median >= VISIBLE));
-    let harms = saved.iter().any(|(_, gaps)| gaps.iter().any(|gap| gap.high < 0.0 && gap.median <= -VISIBLE));
-    let each = saved.iter().map(|(name, [one, most])| {
-        format!("{name} {} and {}", percent_signed(one.median), percent_signed(most.median))
-    });
-    let found = format!(
-        "The mean loss of rows as they come, above that of the same rows rearranged, with 1 worker and with {}, as shares of \
-         what training gains: {}.",
-        WORKERS[last],
-        each.collect::<Vec<_>>().join("; ")
-    );
-    (Verdict::of(helps).provided(!harms), found)
-}
-
-fn upper_bounds(results: &Results) -> (Verdict, String) {
-    let bounds = bounds(results);
-    let words = |bound: &UpperBound| match bound.bound {
-        Some(workers) => format!("{} after {workers}", bound.algorithm),
-        None => format!("{} not up to {}", bound.algorithm, WORKERS[WORKERS.len() - 1]),
-    };
-    let words: Vec<String> = bounds.iter().map(words).collect();
-    let found = format!(
-        "More workers stop saving a tenth of the iterations of each for every doubling: {}.",
-        words.join(", ")
-    );
-    let form = bounds.first().and_then(best_of_form).map_or(String::new(), |best| {
-        format!(" The form of Theorem 2, 1/m + c·m with c fitted, puts the best number of workers of Hogwild! at {best:.0}.")
-    });
-    (Verdict::of(bounds.iter().map(|bound| bound.bound.is_some())), found + &form)
-}
-
-/// What rows of a variance that sparse ones do not have tell.
-fn variance(dense: &Gaps, scaled: &Gaps) -> String {
-    let why = match dense.wider(scaled) {
-        Verdict::Confirmed => "so variance alone does not make the gap",
-        Verdict::Restricted => "so variance makes a part of the gap",
-        Verdict::NotConfirmed => "so it is variance that makes the gap, not density",
-    };
-    format!("On sparse rows that are scaled to vary as much as the dense ones it is {}, {why}.", both(scaled))
-}
-
-fn ahead(gaps: &[(&str, Gaps)]) -> String {
-    format!("{} workers are ahead of 1 by {}.", WORKERS[WORKERS.len() - 1], listed(gaps))
-}
-
-fn behind(gaps: &[(&str, Gaps)]) -> String {
-    format!("{} workers are behind 1 by {}.", WORKERS[WORKERS.len() - 1], listed(gaps))
-}
-
-fn listed(gaps: &[(&str, Gaps)]) -> String {
-    let each: Vec<String> = gaps.iter().map(|(name, gaps)| format!("{} on {name}", both(gaps))).collect();
-    each.join(", ")
-}
-
-/// `12 % early and 3.0 % late`.
-fn both(gaps: &Gaps) -> String {
-    format!("{} early and {} late", percent_signed(gaps.early.median), percent_signed(gaps.late.median))
-}
-
-/// Of what training gains: `12 %`, `−0.5 %`, `6.4 times`.
-fn percent_signed(share: f64) -> String {
-    let size = match share.abs() {
-        size if size < MANY => percent(size),
-        size => format!("{} times", times(size)),
-    };
-    if share < 0.0 { format!("−{size}") } else { size }
+    #[test]
+    fn rearranging_that_harms_is_no_excellent_choice() {
+        let all = |given, rearranged| {
+            let pairs = [("7b", "7c"), ("8b", "8c"), ("9b", "9c"), ("10b", "10c")];
+            let many = |floor| falling(&[(floor, 1.0); 6]);
+            pairs.iter().flat_map(|(b, c)| [(*b, many(given)), (*c, many(rearranged))]).collect::<Vec<_>>()
+        };
+        assert_eq!(judged("rearranging", &all(0.4, 0.1)).0, Verdict::Confirmed);
+        assert_eq!(judged("rearranging", &all(0.1, 0.1)).0, Verdict::NotConfirmed);
+        let mut mixed = all(0.4, 0.1);
+        mixed[0].1 = falling(&[(0.0, 1.0); 6]);
+        let (verdict, found) = judged("rearranging", &mixed);
+        assert_eq!(verdict, Verdict::Restricted);
+        assert!(found.ends_with("It helps ECD-PSGD, Hogwild!, DADM and harms mini-batch SGD."), "{found}");
+    }
 }

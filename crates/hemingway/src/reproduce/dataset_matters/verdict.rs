@@ -80,7 +80,7 @@ impl Gaps {
 
     /// Whether this gap is wider than the other, at both times, at one, or never.
     pub fn wider(&self, other: &Gaps) -> Verdict {
-        Verdict::of([wider(&self.early, &other.early), wider(&self.late, &other.late)])
+        Verdict::of([self.early.is_wider(&other.early), self.late.is_wider(&other.late)])
     }
 
     /// Whether it cannot be seen at any time.
@@ -89,9 +89,11 @@ impl Gaps {
     }
 }
 
-/// By more than can be seen, and on every seed.
-fn wider(one: &Gap, other: &Gap) -> bool {
-    one.median - other.median >= VISIBLE && one.low > other.high
+impl Gap {
+    /// By more than can be seen, and on every seed.
+    pub(super) fn is_wider(&self, other: &Gap) -> bool {
+        self.median - other.median >= VISIBLE && self.low > other.high
+    }
 }
 
 /// Iterations of each worker to converge, by workers, and where more workers stop saving enough.
@@ -170,10 +172,11 @@ mod tests {
     #[test]
     fn seeds_that_disagree_confirm_nothing() {
         let gap = |median: f64, off: f64| Gap { median, low: median - off, high: median + off };
-        assert!(wider(&gap(0.2, 0.04), &gap(0.1, 0.04)));
-        assert!(!wider(&gap(0.2, 0.06), &gap(0.1, 0.06)));
+        assert!(gap(0.2, 0.04).is_wider(&gap(0.1, 0.04)));
+        assert!(!gap(0.2, 0.06).is_wider(&gap(0.1, 0.06)));
         let nothing_gained = gap(f64::NAN, 0.0);
-        assert!(!wider(&nothing_gained, &gap(0.1, 0.0)) && !wider(&gap(0.1, 0.0), &nothing_gained));
+        let some = gap(0.1, 0.0);
+        assert!(!nothing_gained.is_wider(&some) && !some.is_wider(&nothing_gained));
     }
 
     #[test]
