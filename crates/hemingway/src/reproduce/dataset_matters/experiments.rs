@@ -45,6 +45,8 @@ pub(super) struct Panel {
     pub step: Option<f64>,
     /// Iterations, unless more are asked for.
     pub iterations: u64,
+    /// Times the seeds.
+    pub times: u64,
     /// Whether rows come in their order.
     pub in_order: bool,
 }
@@ -87,7 +89,7 @@ impl Panel {
     /// The runs of all numbers of workers and seeds; nothing if interrupted.
     pub fn run(&self, data: &Data, effort: Effort, interrupt: &AtomicBool) -> Result<Option<Curves>, Error> {
         let split = data.split(self.rows)?;
-        let stops = self.stops(effort.stretch);
+        let (stops, seeds) = (self.stops(effort.stretch), self.times * effort.seeds);
         let one = |(workers, seed): (usize, u64)| {
             let (name, given) = self.method.algorithm(workers);
             let algorithm = algorithm(name, &Parameters { step_size: self.step, ..given })?;
@@ -108,7 +110,7 @@ impl Panel {
         let all: Vec<(usize, u64)> = WORKERS
             .into_iter()
             .rev()
-            .flat_map(|workers| (1..=effort.seeds).map(move |seed| (workers, seed)))
+            .flat_map(|workers| (1..=seeds).map(move |seed| (workers, seed)))
             .collect();
         let losses: Result<Option<Vec<Vec<f64>>>, Error> = all
             .into_par_iter()
@@ -117,7 +119,7 @@ impl Panel {
             .collect::<Option<Result<_, _>>>()
             .transpose();
         let Some(losses) = losses? else { return Ok(None) };
-        let by_workers = losses.chunks(effort.seeds as usize).rev().map(<[_]>::to_vec).collect();
+        let by_workers = losses.chunks(seeds as usize).rev().map(<[_]>::to_vec).collect();
         let iterations = [0].into_iter().chain(stops).collect();
         Ok(Some(Curves { workers: WORKERS.to_vec(), iterations, losses: by_workers }))
     }

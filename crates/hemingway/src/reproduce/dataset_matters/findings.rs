@@ -90,8 +90,8 @@ pub(super) fn diversity_of_batches(results: &Results) -> (Verdict, String) {
     let (on_sparse, found) = diversity(results, ["3c", "6a", "6b", "6c"]);
     let on_dense = high.wider(&low);
     let dense = ahead(&[
-        ("dense rows that are all different (Figure 3(a))", high),
-        ("a quarter of different ones", low),
+        ("rows that are all different (Figure 3(a))", high),
+        ("a quarter as many different ones", low),
     ]);
     let each = [on_sparse, on_dense];
     let verdict = if each == [Verdict::Confirmed; 2] {
@@ -116,19 +116,22 @@ pub(super) fn similarity(
     let [first, second] = [wide, narrow].map(|name| gaps(&results[name]));
     let named = [(words(wide), first), (words(narrow), second)];
     let found = if wide == "9b" { behind(&named) } else { ahead(&named) };
-    let times = [("Early", first.early, second.early), ("late", first.late, second.late)].map(
-        |(when, first, second)| {
-            let how = if first.is_wider(&second) {
-                "it is as the paper says"
-            } else if second.is_wider(&first) {
-                "it is the other way round"
-            } else {
-                "the two do not differ by what can be seen"
-            };
-            format!("{when} {how}")
-        },
-    );
-    (first.wider(&second), format!("{found} {}.", times.join(", ")))
+    let how = |first: Gap, second: Gap| {
+        if first.is_wider(&second) {
+            "it is as the paper says"
+        } else if second.is_wider(&first) {
+            "it is the other way round"
+        } else {
+            "the two do not differ by what can be seen"
+        }
+    };
+    let [early, late] = [how(first.early, second.early), how(first.late, second.late)];
+    let how = if early == late {
+        format!("Early and late {early}.")
+    } else {
+        format!("Early {early}, late {late}.")
+    };
+    (first.wider(&second), format!("{found} {how}"))
 }
 
 fn words(panel: &str) -> &'static str {
@@ -148,28 +151,31 @@ pub(super) fn rearranging(results: &Results) -> (Verdict, String) {
         let above = |at| results[given].above(&results[rearranged], at);
         (name, [above(0), above(last)])
     });
-    let named = |holds: fn(&Gap) -> bool| -> Vec<&str> {
-        saved.iter().filter(|(_, gaps)| gaps.iter().any(holds)).map(|(name, _)| *name).collect()
+    let numbers = [WORKERS[0], WORKERS[last]];
+    let found_where = |holds: fn(&Gap) -> bool| -> Vec<(&str, usize)> {
+        let each = saved.iter().flat_map(|(name, gaps)| gaps.iter().zip(numbers).map(|of| (*name, of)));
+        each.filter(|(_, (gap, _))| holds(gap)).map(|(name, (_, workers))| (name, workers)).collect()
     };
-    let helped = named(|gap| gap.low > 0.0 && gap.median >= VISIBLE);
-    let harmed = named(|gap| gap.high < 0.0 && gap.median <= -VISIBLE);
+    let helped = found_where(|gap| gap.low > 0.0 && gap.median >= VISIBLE);
+    let harmed = found_where(|gap| gap.high < 0.0 && gap.median <= -VISIBLE);
     let each = saved.iter().map(|(name, [one, most])| {
         format!("{name} {} and {}", percent_signed(one.median), percent_signed(most.median))
     });
     let found = format!(
         "The mean loss of rows as they come, above that of the same rows rearranged, with 1 worker and with {}, as shares of \
-         what training gains: {}. It helps {} and harms {}.",
+         what training gains: {}. Rearranging helps {} and harms {}.",
         WORKERS[last],
         each.collect::<Vec<_>>().join("; "),
         all_of(&helped),
         all_of(&harmed),
     );
-    let verdict = Verdict::of(methods.map(|(name, ..)| helped.contains(&name)));
+    let verdict = Verdict::of(methods.map(|(method, ..)| helped.iter().any(|(name, _)| *name == method)));
     (verdict.provided(harmed.is_empty()), found)
 }
 
-fn all_of(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+fn all_of(runs: &[(&str, usize)]) -> String {
+    let each: Vec<String> = runs.iter().map(|(name, workers)| format!("{name} on {workers}")).collect();
+    if each.is_empty() { "none".to_owned() } else { each.join(", ") }
 }
 
 /// Of Table II.
