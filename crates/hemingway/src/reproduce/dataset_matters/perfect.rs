@@ -83,7 +83,7 @@ fn dealt(data: &Dataset, workers: usize) -> Dataset {
 struct Room {
     run: Run,
     exchanges: [RefCell<Exchange>; 2],
-    mail: Vec<RefCell<VecDeque<(usize, Vec<u8>)>>>,
+    mail: Vec<RefCell<Mailbox>>,
     memory: RefCell<Option<Arc<SharedMemory>>>,
     /// Rows that asynchronous steps were made on, and how many there are to be at the next stop.
     steps: Cell<u64>,
@@ -91,6 +91,9 @@ struct Room {
     losses: RefCell<Vec<f64>>,
     over: Cell<bool>,
 }
+
+/// Messages that were not yet received, each with its sender.
+type Mailbox = VecDeque<(usize, Vec<u8>)>;
 
 /// A collective under way.
 #[derive(Default)]
