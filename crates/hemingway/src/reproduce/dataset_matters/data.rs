@@ -118,8 +118,8 @@ impl Data {
         (self.dense.variance / self.sparse.variance).sqrt()
     }
 
-    /// The rows of a dataset.
-    pub fn split(&self, rows: Rows) -> Result<Split, Error> {
+    /// The rows of a dataset. Those that come in their order leave nothing else to the seed of a run, so they depend on it.
+    pub fn split(&self, rows: Rows, seed: u64) -> Result<Split, Error> {
         let [dense, sparse] = &self.splits;
         let scaled = || sparse.with(|data| scaled(data, self.scale() as f32));
         match rows {
@@ -134,7 +134,7 @@ impl Data {
             Rows::Few => Ok(sparse.choosing(|row, _| row % FEW)),
             Rows::ScaledFew => Ok(scaled().choosing(|row, _| row % FEW)),
             Rows::Eighth => Ok(sparse.sampled(EIGHTH)),
-            Rows::Similar(kind, resemblance) => similar(kind, resemblance),
+            Rows::Similar(kind, resemblance) => similar(kind, resemblance, seed),
             Rows::UpperBound => {
                 let spec = |rows, seed| format!("synthetic:upper-bound,rows={rows},features=200,seed={seed}");
                 Split::of(&spec(UPPER_BOUND[0], 1), &spec(UPPER_BOUND[1], 2))
@@ -144,7 +144,7 @@ impl Data {
 }
 
 /// Single rows have the same distribution however much they resemble one another, so the same are held out.
-fn similar(kind: Kind, resemblance: Resemblance) -> Result<Split, Error> {
+fn similar(kind: Kind, resemblance: Resemblance, seed: u64) -> Result<Split, Error> {
     let spec = |resemblance, rows: usize, seed: u64| {
         let amount = if resemblance == Resemblance::Little { "large" } else { "small" };
         match kind {
@@ -156,7 +156,7 @@ fn similar(kind: Kind, resemblance: Resemblance) -> Result<Split, Error> {
             ),
         }
     };
-    let split = Split::of(&spec(resemblance, SIMILAR[0], 1), &spec(Resemblance::Little, SIMILAR[1], 2))?;
+    let split = Split::of(&spec(resemblance, SIMILAR[0], seed), &spec(Resemblance::Little, SIMILAR[1], 0))?;
     match resemblance {
         Resemblance::Shuffled => Ok(Split { training: Arc::new(split.training.shuffled(SPLIT)), ..split }),
         Resemblance::Little | Resemblance::Much => Ok(split),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     fn distinct(rows: Rows) -> usize {
-        let split = data().split(rows).unwrap();
+        let split = data().split(rows, 1).unwrap();
         let Matrix::Sparse(sparse) = &split.training.matrix else { panic!("sparse") };
         let row = |row: &[usize]| sparse.indices()[row[0]..row[1]].to_vec();
         sparse.offsets().windows(2).map(row).collect::<HashSet<_>>().len()
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn seven_tenths_train_two_are_held_out_and_no_row_does_both() {
-        let Split { training, heldout } = data().split(Rows::Sparse).unwrap();
+        let Split { training, heldout } = data().split(Rows::Sparse, 1).unwrap();
         assert_eq!((training.matrix.rows(), heldout.matrix.rows()), (7700, 2200));
         let rows = |data: &Dataset| -> HashSet<String> {
             (0..200).map(|row| format!("{:?}", data.rows_at(&[row]).matrix)).collect()
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn repeated_quarters_are_as_many_rows_of_which_fewer_differ() {
-        assert_eq!(data().split(Rows::Middle).unwrap().training.matrix.rows(), 7700);
+        assert_eq!(data().split(Rows::Middle, 1).unwrap().training.matrix.rows(), 7700);
         let found = [Rows::Sparse, Rows::Middle, Rows::Low, Rows::Few].map(distinct);
         assert_eq!(found, [7700, 3850, 1925, 32]);
     }
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn scaled_rows_vary_as_much_as_dense_ones() {
         let data = data();
-        let scaled = data.split(Rows::Scaled).unwrap().training;
+        let scaled = data.split(Rows::Scaled, 1).unwrap().training;
         let variance = Characters::of(&scaled).total_variance;
         assert!((variance / data.dense.variance - 1.0).abs() < 0.01, "{variance}");
     }
@@ -274,8 +274,11 @@ mod tests {
     fn shuffled_rows_do_not_resemble_the_ones_before() {
         let data = data();
         let [much, shuffled, little] = [Resemblance::Much, Resemblance::Shuffled, Resemblance::Little]
-            .map(|resemblance| data.split(Rows::Similar(Kind::Dense(28), resemblance)).unwrap())
+            .map(|resemblance| data.split(Rows::Similar(Kind::Dense(28), resemblance), 1).unwrap())
             .map(|split| Characters::of(&split.training).order.given[0].distance.mean);
+        let other = Rows::Similar(Kind::Dense(28), Resemblance::Much);
+        let [one, two] = [1, 2].map(|seed| data.split(other, seed).unwrap());
+        assert!(one.training != two.training && one.heldout == two.heldout);
         assert!(much < 4.0 && shuffled > 25.0 && little > 24.0, "{much} {shuffled} {little}");
     }
 }

@@ -6,7 +6,7 @@ use hemingway_train::{Loss, Parameters, Problem, algorithm};
 use rayon::prelude::*;
 
 use super::curves::Curves;
-use super::data::{Data, Rows};
+use super::data::{Data, Rows, Split};
 use super::perfect::Run;
 use crate::Error;
 
@@ -88,9 +88,11 @@ pub(super) struct Effort {
 impl Panel {
     /// The runs of all numbers of workers and seeds; nothing if interrupted.
     pub fn run(&self, data: &Data, effort: Effort, interrupt: &AtomicBool) -> Result<Option<Curves>, Error> {
-        let split = data.split(self.rows)?;
         let (stops, seeds) = (self.stops(effort.stretch), self.times * effort.seeds);
+        let splits: Vec<Split> =
+            (1..=seeds).map(|seed| data.split(self.rows, seed)).collect::<Result<_, _>>()?;
         let one = |(workers, seed): (usize, u64)| {
+            let split = &splits[seed as usize - 1];
             let (name, given) = self.method.algorithm(workers);
             let algorithm = algorithm(name, &Parameters { step_size: self.step, ..given })?;
             let run = Run {

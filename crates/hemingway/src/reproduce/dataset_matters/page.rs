@@ -102,7 +102,7 @@ fn setup(facts: &Facts) -> String {
          tell variance from sparsity.\n\
          - 70 % of the rows train, 20 % are held out, split at random. Repeated rows repeat training rows only, so none of them is\n  \
          held out.\n\
-         - Generated rows follow the paper's recipes. Sparse similar rows have 4,000 features instead of 20,958 and those of 70 % ones\n  \
+         - Generated rows follow the paper's recipes, and similar ones are generated anew for each seed. Sparse similar rows have 4,000 features instead of 20,958 and those of 70 % ones\n  \
          200: some thousand rows do not tell the weights of more.\n\
          - Problem: logistic loss, λ = {LAMBDA}, no bias, as in the paper.\n\
          - Algorithms are those of the catalogue on {} workers, {seeds} seeds each, {} on the dense data of\n  \
