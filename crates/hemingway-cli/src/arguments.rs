@@ -759,6 +759,7 @@ pub struct Reproduce {
 pub enum Paper {
     Hemingway(ReproduceHemingway),
     Bespoke(ReproduceBespoke),
+    DatasetMatters(ReproduceDatasetMatters),
 }
 
 /// Pan et al. 2016, on models of distributed training: Figures 1 and 3 to 10.
@@ -839,6 +840,45 @@ pub struct ReproduceBespoke {
 
     /// The folder that page, figures and data go into
     #[arg(long, value_name = "DIR", default_value = "reproduce/bespoke", help_heading = "Output")]
+    pub out: PathBuf,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// No progress; warnings are still shown
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Cheng et al. 2019, on which data scales with workers: Figures 3 to 10 and Table II.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  HEMINGWAY_DATA=FOLDER hemingway reproduce dataset-matters
+  hemingway reproduce dataset-matters --experiments figure-3,table-2
+  hemingway reproduce dataset-matters --full --out docs/reproduce
+
+FOLDER has higgs-11k.csv.gz and newsgroups20-binary.libsvm.gz; without them generated data of their kind is used. Workers are
+simulated on the paper's perfect computer, on all cores of this machine. Every claim of the paper gets a verdict that is
+computed from the runs: confirmed, not confirmed, or confirmed with a restriction.
+
+Exit code: 0 done, 3 interrupted, 2 bad usage or bad input, 1 anything else.")]
+pub struct ReproduceDatasetMatters {
+    /// Names of experiments or their beginnings, like figure-3, figure or table-2; rearranging is one, too [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Method")]
+    pub experiments: Vec<String>,
+
+    /// Runs of each curve, each with another random seed [default: 3, with --full 9]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub seeds: Option<u64>,
+
+    /// Four times the iterations, and more seeds
+    #[arg(long, help_heading = "Method")]
+    pub full: bool,
+
+    /// The folder that page, figures and data go into
+    #[arg(long, value_name = "DIR", default_value = "reproduce/dataset-matters", help_heading = "Output")]
     pub out: PathBuf,
 
     /// Print one JSON object instead of text

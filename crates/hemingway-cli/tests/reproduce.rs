@@ -140,3 +140,59 @@ fn what_makes_no_sense_for_a_paper_is_refused() {
     let seeds = sandbox.run(&["reproduce", "hemingway", "--seeds", "2"]);
     assert_eq!(seeds.code, Some(2), "{}", seeds.stderr);
 }
+
+/// Experiments on small dense rows, which are generated.
+const SMALL: [&str; 6] = ["reproduce", "dataset-matters", "--experiments", "figure-7", "--seeds", "2"];
+
+#[test]
+fn the_experiments_on_datasets_are_made_and_claims_get_verdicts() {
+    let sandbox = Sandbox::new();
+    let made = sandbox.run(&[&SMALL[..], &["--json"]].concat());
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    assert!(made.stderr.contains("HEMINGWAY_DATA") && made.stderr.contains("2 of 2: "), "{}", made.stderr);
+    let (out, report) = (sandbox.work.path().join("reproduce/dataset-matters"), made.json());
+    let page = std::fs::read_to_string(out.join("dataset-matters.md")).unwrap();
+    for name in ["dataset-matters-7a", "dataset-matters-7b"] {
+        let png = std::fs::read(out.join(format!("figures/{name}.png"))).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 5000, "{name}: {} bytes", png.len());
+        let csv = std::fs::read_to_string(out.join(format!("data/{name}.csv"))).unwrap();
+        assert_eq!(csv.lines().count(), 1 + 6 * 101, "{name}");
+        assert!(page.contains(&format!("(figures/{name}.png)")), "{name}");
+    }
+    let gaps = std::fs::read_to_string(out.join("data/dataset-matters-gaps.csv")).unwrap();
+    assert_eq!(gaps.lines().count(), 1 + 2 * 2, "{gaps}");
+    assert_eq!(report["claims"][0]["experiment"], "figure-7");
+    let verdict = report["claims"][0]["verdict"].as_str().unwrap();
+    let words = match verdict {
+        "confirmed" => "**confirmed**",
+        "restricted" => "**confirmed with a restriction**",
+        "not_confirmed" => "**not confirmed**",
+        other => panic!("{other}"),
+    };
+    assert!(page.contains(words) && page.contains("**They are generated."), "{page}");
+    let first = &report["gaps"][0]["gaps"];
+    // One row at a time is far too noisy for steps of this size, as in the paper.
+    assert!(first["early"]["median"].as_f64().unwrap() > 0.3, "{first}");
+}
+
+#[test]
+fn experiments_on_datasets_that_are_interrupted_or_unknown_write_nothing() {
+    let sandbox = Sandbox::new();
+    let mut child = sandbox.start(&["reproduce", "dataset-matters"]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert!(child.try_wait().unwrap().is_none(), "it was too fast to be interrupted");
+    let outcome = wait(child);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing was written"), "{}", outcome.stderr);
+    for (arguments, part) in [
+        (["--experiments", "figure-11"], "there is no experiment `figure-11`: there are figure-3, "),
+        (["--seeds", "0"], "--seeds = 0 is out of range"),
+        (["--out", "data.libsvm/figures"], "data.libsvm: it is not a directory"),
+    ] {
+        let outcome = sandbox.run(&[&["reproduce", "dataset-matters"][..], &arguments].concat());
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(part), "{arguments:?}: {}", outcome.stderr);
+    }
+    assert!(!sandbox.work.path().join("reproduce").exists());
+}

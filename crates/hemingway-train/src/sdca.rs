@@ -122,7 +122,13 @@ impl Sdca {
     /// in which no row is settled.
     pub fn round_on_sample(&mut self, worker: &mut Worker, count: usize) -> Result<(), Error> {
         let before = (worker.size() > 1).then(|| self.remember());
-        self.visit_order.begin_sample(count, &mut worker.rng(self.recent.rounds));
+        let (rounds, rows) = (self.recent.rounds, self.visit_order.rows);
+        let mut rng = worker.rng(rounds);
+        if worker.picks_in_order() {
+            self.visit_order.begin_with(worker.pick(&mut rng, rows, rounds * count as u64, count));
+        } else {
+            self.visit_order.begin_sample(count, &mut rng);
+        }
         let visited = self.visit_stretch(worker, 0..self.visit_order.order.len());
         meter(worker, &visited);
         let of = self.visit_order.rows;

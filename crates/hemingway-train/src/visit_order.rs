@@ -148,6 +148,12 @@ impl VisitOrder {
         }
     }
 
+    /// Makes these rows the next pass.
+    pub(crate) fn begin_with(&mut self, rows: Vec<u32>) {
+        (self.position, self.kept) = (0, 0);
+        self.order = rows;
+    }
+
     pub(crate) fn save(&self) -> Vec<f64> {
         let mut saved = vec![
             self.position as f64,

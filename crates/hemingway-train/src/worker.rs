@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Error, Journal, Local, Request, Seconds, SharedMemory, Transport};
@@ -21,12 +21,19 @@ pub struct Worker<'a> {
     running: bool,
     /// Bytes that this worker has put on the network while it ran.
     sent: f64,
+    in_order: bool,
 }
 
 impl<'a> Worker<'a> {
     /// Puts a worker together; engines do this.
     pub fn new(local: Local<'a>, seed: u64, transport: &'a mut dyn Transport) -> Worker<'a> {
-        Worker { local, seed, transport, running: true, sent: 0.0 }
+        Worker { local, seed, transport, running: true, sent: 0.0, in_order: false }
+    }
+
+    /// Rows that a method picks singly or a few at a time come in their order, as they do online, rather than at random.
+    /// Whole passes stay shuffled.
+    pub fn in_order(self) -> Worker<'a> {
+        Worker { in_order: true, ..self }
     }
 
     /// This worker's number, from 0.
@@ -42,6 +49,20 @@ impl<'a> Worker<'a> {
     /// Randomness of this worker in this round: streams of other workers, rounds and seeds are unrelated.
     pub fn rng(&self, round: u64) -> Rng {
         stream(self.seed, self.rank() as u64, round)
+    }
+
+    /// The next `count` of the first `rows` rows for a method that picked so many before: at random, any of them again, unless
+    /// rows come in their order.
+    pub(crate) fn pick(&self, rng: &mut Rng, rows: usize, picked: u64, count: usize) -> Vec<u32> {
+        match self.in_order {
+            true => (picked..).take(count).map(|at| (at % rows as u64) as u32).collect(),
+            false => (0..count).map(|_| rng.random_range(0..rows as u32)).collect(),
+        }
+    }
+
+    /// Whether rows come in their order.
+    pub(crate) fn picks_in_order(&self) -> bool {
+        self.in_order
     }
 
     /// Training time so far, with everything metered charged.

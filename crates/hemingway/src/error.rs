@@ -58,6 +58,14 @@ pub enum Error {
         /// As written.
         name: String,
     },
+    /// No such experiment of a paper.
+    #[error("there is no experiment `{name}`: there are {known}")]
+    NotInPaper {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// Results of other tuners that cannot be used.
     #[error("{}: {problem}", .file.display())]
     Rivals {

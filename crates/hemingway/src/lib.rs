@@ -85,8 +85,10 @@ pub use predict::{Predictions, predict};
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
 pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
-    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, Errors, Forward, ReproduceRequest,
-    Reproduction, Runs, TunedExperiment, TunedStudy, mnist, reproduce, reproduce_bespoke,
+    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DatasetFacts, DatasetMattersReproduction,
+    DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps,
+    ReproduceRequest, Reproduction, Runs, TunedExperiment, TunedStudy, UpperBound, Verdict, mnist, reproduce,
+    reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};

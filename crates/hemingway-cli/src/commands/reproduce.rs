@@ -4,19 +4,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hemingway::{
-    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DataRequest, Forward, MeasureWatch,
+    Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DataRequest, DatasetFacts,
+    DatasetMattersReproduction, DatasetMattersRequest, DatasetMattersWatch, Forward, MeasureWatch, Outcome,
     ReproduceRequest, Reproduction, Runs, TunedExperiment,
 };
 
 use super::measure::Shown;
 use super::train::BEFORE_THE_GOAL;
-use crate::arguments::{Paper, Reproduce, ReproduceBespoke, ReproduceHemingway};
+use crate::arguments::{Paper, Reproduce, ReproduceBespoke, ReproduceDatasetMatters, ReproduceHemingway};
 use crate::{interrupt, output, words};
 
 pub fn run(arguments: Reproduce) -> anyhow::Result<ExitCode> {
     match arguments.paper {
         Paper::Hemingway(arguments) => hemingway_paper(arguments),
         Paper::Bespoke(arguments) => bespoke_paper(arguments),
+        Paper::DatasetMatters(arguments) => dataset_matters_paper(arguments),
     }
 }
 
@@ -138,6 +140,55 @@ fn bespoke_summary(made: &BespokeReproduction, out: &Path) -> String {
         words::counted(made.experiments.len(), "experiment"),
         out.display(),
         output::table(&header, made.convergence.iter().map(row)),
+        made.page.display()
+    )
+}
+
+fn dataset_matters_paper(arguments: ReproduceDatasetMatters) -> anyhow::Result<ExitCode> {
+    let ReproduceDatasetMatters { experiments, seeds, full, out, json, quiet } = arguments;
+    let request = DatasetMattersRequest { experiments, seeds, full, out };
+    let mut tell = |panel: &str, done: usize, of: usize| {
+        if !quiet {
+            output::note(&format!("  {done:>2} of {of}: {panel}"));
+        }
+    };
+    let mut watch = DatasetMattersWatch {
+        interrupt: interrupt::listen()?,
+        begin: &mut say_generated,
+        observe: &mut tell,
+    };
+    interrupt::work_begins("ending; nothing is written");
+    let Some(made) = hemingway::reproduce_dataset_matters(&request, &mut watch)? else {
+        output::note("interrupted: nothing was written");
+        return Ok(ExitCode::from(BEFORE_THE_GOAL));
+    };
+    if json {
+        output::json(&serde_json::to_value(&made)?)?;
+    } else {
+        output::text(&dataset_matters_summary(&made, &request.out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_generated(datasets: &[&DatasetFacts]) {
+    let missing: Vec<&str> =
+        datasets.iter().filter(|data| data.generated).map(|data| data.file.as_str()).collect();
+    if !missing.is_empty() {
+        output::note(&format!(
+            "note: using generated data; set HEMINGWAY_DATA to a folder with {} to use real data",
+            missing.join(" and ")
+        ));
+    }
+}
+
+fn dataset_matters_summary(made: &DatasetMattersReproduction, out: &Path) -> String {
+    let row = |Outcome { experiment, verdict, .. }: &Outcome| vec![experiment.clone(), verdict.to_string()];
+    format!(
+        "{} figures of {}, with their data, in {}\n\n{}\n  page  {}\n",
+        made.figures.len(),
+        words::counted(made.claims.len(), "experiment"),
+        out.display(),
+        output::table(&["experiment", "what the paper claims is"], made.claims.iter().map(row)),
         made.page.display()
     )
 }

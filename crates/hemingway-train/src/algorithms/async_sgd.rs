@@ -213,7 +213,7 @@ impl Asking {
 
     /// The next rows, with an update to send along.
     fn draw(&mut self, worker: &Worker, update: Request) -> Batch {
-        let rows = draw(&mut worker.rng(self.drawn), worker.local.rows(), self.batch);
+        let rows = draw(worker, self.drawn, self.batch);
         self.drawn += 1;
         let (read_at, times) = worker.local.features_of(&rows);
         Batch { rows, times, request: Request { read_at, ..update } }

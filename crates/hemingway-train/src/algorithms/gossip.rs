@@ -4,7 +4,7 @@
 use hemingway_data::shard;
 
 use super::quantiser::Quantiser;
-use super::sgd::{self, Move, Reach, descend, draw, known};
+use super::sgd::{self, Move, Reach, descend, known};
 use super::step_size::{self, StepSize, TURNS};
 use crate::topology::Neighbours;
 use crate::{Error, Exchange, Parameters, Phase, Rng, Share, Topology, Work, Worker};
@@ -104,7 +104,7 @@ impl Gossip {
         round: u64,
         (own, rng): (&[f64], &mut Rng),
     ) {
-        let rows = draw(rng, self.from_rows, self.rows);
+        let rows = worker.pick(rng, self.from_rows, round * self.rows as u64, self.rows);
         self.gradient.fill(0.0);
         worker.local.gradient_of(&rows, own, &mut self.gradient);
         self.change.copy_from_slice(own);

@@ -15,7 +15,6 @@
 
 use std::sync::Arc;
 
-use super::sgd::draw;
 use super::step_size::StepSize;
 use super::{About, Entry, Family, TakeOver, late, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
@@ -97,6 +96,7 @@ impl Algorithm for Hogwild {
             held: None,
             before,
             rounds: 0,
+            picked: 0,
             made: before,
             recent,
             weights: from.weights.clone(),
@@ -138,6 +138,8 @@ struct InMemory {
     before: f64,
     /// Rounds of this process.
     rounds: u64,
+    /// Rows that this worker has picked in this process.
+    picked: u64,
     /// Steps of all workers when they last came together.
     made: f64,
     recent: Recent,
@@ -160,7 +162,8 @@ impl Solver for InMemory {
         self.rounds += 1;
         let until = self.rounds * worker.local.total_rows as u64;
         while let Some(steps) = worker.turn(until)? {
-            let rows = draw(&mut rng, worker.local.rows(), steps);
+            let rows = worker.pick(&mut rng, worker.local.rows(), self.picked, steps);
+            self.picked += steps as u64;
             let made = self.steps(worker, &rows);
             worker.made(made);
         }

@@ -82,7 +82,7 @@ impl Move for LocalSteps {
         round: u64,
         weights: &mut [f64],
     ) -> Result<(), Error> {
-        let rows = draw(&mut worker.rng(round), worker.local.rows(), self.0);
+        let rows = draw(worker, round, self.0);
         let done = (round * self.0 as u64) as f64;
         local_steps(worker, size, done, &rows, weights);
         sgd::average(worker, weights)

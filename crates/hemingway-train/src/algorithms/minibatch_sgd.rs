@@ -88,7 +88,7 @@ impl Move for Batch {
         weights: &mut [f64],
     ) -> Result<(), Error> {
         let mine = shard(self.rows, worker.size(), worker.rank()).len();
-        let rows = draw(&mut worker.rng(round), worker.local.rows(), mine);
+        let rows = draw(worker, round, mine);
         self.gradient.fill(0.0);
         worker.local.gradient_of(&rows, weights, &mut self.gradient);
         worker.sum(&mut self.gradient)?;

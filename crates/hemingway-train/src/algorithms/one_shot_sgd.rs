@@ -94,7 +94,7 @@ impl Move for Alone {
         round: u64,
         weights: &mut [f64],
     ) -> Result<(), Error> {
-        let rows = draw(&mut worker.rng(round), worker.local.rows(), self.steps);
+        let rows = draw(worker, round, self.steps);
         local_steps(worker, size, (round * self.steps as u64) as f64, &rows, weights);
         self.reach.keep(weights);
         Ok(())

@@ -2,14 +2,12 @@
 //!
 //! Single steps are noisy, so what is scored is an average over recent rounds.
 
-use rand::RngExt;
-
 use super::step_size::{self, StepSize};
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::local::dot;
 use crate::loss::{Shape, with_loss};
 use crate::recent::Recent;
-use crate::{Error, Model, Phase, Rng, Share, Solver, Work, Worker};
+use crate::{Error, Model, Phase, Share, Solver, Work, Worker};
 
 /// What a method does with the weights in one round.
 pub(super) trait Move {
@@ -147,9 +145,9 @@ pub(super) fn batch_each(share: &Share) -> f64 {
     (batch / share.workers).ceil()
 }
 
-/// Rows drawn at random from this worker's.
-pub(super) fn draw(rng: &mut Rng, rows: usize, count: usize) -> Vec<u32> {
-    (0..count).map(|_| rng.random_range(0..rows as u32)).collect()
+/// So many of this worker's rows for a round, where every round takes as many.
+pub(super) fn draw(worker: &Worker, round: u64, count: usize) -> Vec<u32> {
+    worker.pick(&mut worker.rng(round), worker.local.rows(), round * count as u64, count)
 }
 
 /// The mean over all workers, in place.

@@ -117,7 +117,7 @@ impl Move for Weighted {
         round: u64,
         weights: &mut [f64],
     ) -> Result<(), Error> {
-        let rows = draw(&mut worker.rng(round), worker.local.rows(), self.count);
+        let rows = draw(worker, round, self.count);
         let weight = worker.size() as f64;
         steps(worker, (size, weight), &self.shares, &rows, weights, &mut self.squares);
         self.both.clear();

@@ -153,7 +153,7 @@ struct Reduced {
 
 impl Solver for Reduced {
     fn round(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        let order = draw(&mut worker.rng(self.round), worker.local.rows(), self.steps);
+        let order = draw(worker, self.round, self.steps);
         self.round += 1;
         let mut weights = corrected_steps(worker, &self.passes, self.step_size, &order);
         let share = 1.0 / worker.size() as f64;

@@ -1,4 +1,5 @@
-//! `reproduce`: the figures of the Hemingway paper, from runs to a page; those of the paper on tuning are in `bespoke`.
+//! `reproduce`: the figures of the Hemingway paper, from runs to a page; those of the paper on tuning are in `bespoke`, those of the
+//! paper on datasets in `dataset_matters`.
 //!
 //! `experiments` makes the runs or takes them from the store, and from there on everything is a pure function of what
 //! they did: `analysis` fits and forecasts, `figures` lists what the paper shows, `charts` draws it, `page` writes it
@@ -9,6 +10,7 @@ mod analysis;
 mod bespoke;
 mod charts;
 mod comparison;
+mod dataset_matters;
 mod experiments;
 mod figures;
 mod folder;
@@ -28,6 +30,10 @@ pub use analysis::{Errors, Forward};
 pub use bespoke::{
     BespokeReproduction, BespokeRequest, BespokeWatch, Runs, Study as TunedStudy, TunedExperiment,
     reproduce_bespoke,
+};
+pub use dataset_matters::{
+    DatasetFacts, DatasetMattersReproduction, DatasetMattersRequest, DatasetMattersWatch, Gap, Gaps, Outcome,
+    PanelGaps, UpperBound, Verdict, reproduce_dataset_matters,
 };
 pub use request::{ReproduceRequest, mnist};
 

@@ -42,6 +42,11 @@ impl ReproduceRequest {
 
 /// MNIST as the paper has it, if the folder that `HEMINGWAY_DATA` names has it.
 pub fn mnist() -> Option<PathBuf> {
+    in_folder(&FILES)
+}
+
+/// The first of these files that the folder has which `HEMINGWAY_DATA` names.
+pub(crate) fn in_folder(names: &[&str]) -> Option<PathBuf> {
     let folder = env::var_os(FOLDER)?;
-    FILES.iter().map(|name| Path::new(&folder).join(name)).find(|file| file.is_file())
+    names.iter().map(|name| Path::new(&folder).join(name)).find(|file| file.is_file())
 }
