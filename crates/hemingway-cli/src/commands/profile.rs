@@ -74,7 +74,8 @@ fn families(report: &ProfileReport) -> String {
         let verdict = if bound.suits { "suits" } else { "does not" };
         let why = output::wrapped(&format!("{}: {}.", bound.algorithms.join(", "), bound.reason), 4);
         let around = if low == high { String::new() } else { format!(" ({low} to {high})") };
-        format!("  {:<17}{verdict:<10}{median:>6} workers{around}\n    {why}\n", bound.family)
+        let workers = if median == "1" { "worker" } else { "workers" };
+        format!("  {:<17}{verdict:<10}{median:>6} {workers}{around}\n    {why}\n", bound.family)
     };
     report.families.iter().map(one).collect::<String>() + &paper(report)
 }

@@ -103,12 +103,23 @@ pub fn characters(data: &Characters, sample: &SampledProfile, lambda: f64) -> Ve
     ]
 }
 
+/// A whole number, with a comma after each three digits.
+pub(super) fn grouped(value: f64) -> String {
+    let text = format!("{value:.0}");
+    let commas = |at: usize| at > 0 && (text.len() - at).is_multiple_of(3) && text.as_bytes()[at - 1] != b'-';
+    text.char_indices().flat_map(|(at, digit)| commas(at).then_some(',').into_iter().chain([digit])).collect()
+}
+
 fn ratio(of: f64, over: f64) -> f64 {
     if over > 0.0 { of / over } else { 1.0 }
 }
 
-/// Two digits or more.
+/// Two digits or more, from a thousand on two and zeros.
 fn digits(value: f64) -> String {
+    if value.abs() >= 1000.0 {
+        let unit = 10_f64.powf(value.abs().log10().floor() - 1.0);
+        return grouped((value / unit).round() * unit);
+    }
     let places = (1.0 - value.abs().log10().floor()).clamp(0.0, 7.0) as usize;
     let text = format!("{value:.places$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -15,6 +15,7 @@ use hemingway_train::SampledProfile;
 use serde::{Deserialize, Serialize};
 
 pub use characters::{Character, characters};
+use characters::grouped;
 use coefficients::LINES;
 use line::{Line, Say};
 
@@ -100,7 +101,8 @@ fn whole_gradients(data: &Characters) -> Bound {
         suits: rows >= SUITS,
         workers: [rows; 3],
         reason: format!(
-            "rounds do not depend on workers, so only the network and its {rows} rows are a bound"
+            "rounds do not depend on workers, so only the network and its {} rows are a bound",
+            grouped(rows)
         ),
     }
 }
