@@ -14,8 +14,8 @@ use hemingway_data::Characters;
 use hemingway_train::SampledProfile;
 use serde::{Deserialize, Serialize};
 
-pub use characters::{Character, characters};
 use characters::grouped;
+pub use characters::{Character, characters};
 use coefficients::LINES;
 use line::{Line, Say};
 
@@ -88,8 +88,9 @@ fn reason(line: &Line, says: &[Say], suits: bool) -> String {
     let Some(greatest) = says.iter().max_by(|a, b| (verdict * a.adds).total_cmp(&(verdict * b.adds))) else {
         return format!("about {:.0} workers pay on most data", line.typical.exp());
     };
-    let effect = if greatest.adds >= 0.0 { "lets it scale further" } else { "holds it back more" };
-    format!("{}, which {effect} than on most data", greatest.character.told())
+    let effect =
+        if greatest.adds >= 0.0 { "with which it scales further" } else { "with which it scales less far" };
+    format!("{}, {effect} than on most data", greatest.character.told())
 }
 
 /// Their rounds are the same on any number of workers, so a perfect computer sets no bound but the rows.

@@ -1,6 +1,7 @@
 //! What is trained on: HIGGS and newsgroups where there are files of them, generated data of their kind where not, and
 //! what the paper makes of them or generates itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hemingway_data::{Characters, Dataset, LoadOptions, Matrix, Sparse, load};
@@ -106,10 +107,14 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Reads or generates them.
+    /// Reads them where they are in the folder for data, or generates them.
     pub fn load() -> Result<Data, Error> {
-        let (dense, dense_split) = read(DENSE)?;
-        let (sparse, sparse_split) = read(SPARSE)?;
+        Data::found(|file| in_folder(&[file]))
+    }
+
+    fn found(find: impl Fn(&str) -> Option<PathBuf>) -> Result<Data, Error> {
+        let (dense, dense_split) = read(DENSE, &find)?;
+        let (sparse, sparse_split) = read(SPARSE, &find)?;
         Ok(Data { dense, sparse, splits: [dense_split, sparse_split] })
     }
 
@@ -164,8 +169,11 @@ fn similar(kind: Kind, resemblance: Resemblance, seed: u64) -> Result<Split, Err
 }
 
 /// The file if there is one, or generated data, split at random.
-fn read([file, generated]: [&str; 2]) -> Result<(DatasetFacts, Split), Error> {
-    let path = in_folder(&[file]);
+fn read(
+    [file, generated]: [&str; 2],
+    find: impl Fn(&str) -> Option<PathBuf>,
+) -> Result<(DatasetFacts, Split), Error> {
+    let path = find(file);
     let spec = path.as_ref().map_or(generated.into(), |path| path.to_string_lossy());
     let data = load(&spec, &LoadOptions::default())?;
     let Characters { rows, features, density, total_variance, .. } = Characters::of(&data);
@@ -234,8 +242,9 @@ mod tests {
 
     use super::*;
 
+    /// Generated, whatever files there are.
     fn data() -> Data {
-        Data::load().unwrap()
+        Data::found(|_| None).unwrap()
     }
 
     fn distinct(rows: Rows) -> usize {
