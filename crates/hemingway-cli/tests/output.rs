@@ -399,7 +399,7 @@ fn flags_that_only_some_of_the_algorithms_have_choose_among_them() {
         "simulated",
         "--json",
     ]);
-    assert_eq!(explained["plan"]["stages"][0]["configuration"]["algorithm"], "dcd-psgd", "{explained}");
+    assert_eq!(explained["plan"]["stages"][0]["algorithm"], "dcd-psgd", "{explained}");
     assert_eq!(explained["rejected"][0]["reason"], "it has no --bits");
 }
 
