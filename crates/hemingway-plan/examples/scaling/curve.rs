@@ -27,7 +27,7 @@ const LEAST_ROWS: usize = 2;
 const LONGEST: Duration = Duration::from_secs(5);
 /// No run takes more iterations per worker.
 const MOST_ITERATIONS: f64 = 1e6;
-/// A curve ends where iterations are so many times the least,
+/// A curve ends where iterations are this multiple of the least,
 const RISEN: f64 = 2.0;
 /// or where the last two doublings each left more than this share of them.
 const FLAT: f64 = 0.97;

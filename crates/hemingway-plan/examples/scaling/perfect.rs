@@ -30,7 +30,7 @@ pub type Observe = Box<dyn FnMut(f64, f64) -> bool>;
 
 /// Enough for the shallow calls of a solver, as in the engines.
 const STACK_BYTES: usize = 1 << 20;
-/// Rounds are looked at that are so many times as late as the last.
+/// The next round that is looked at is this many times as late as the last.
 const GROWTH: f64 = 1.1;
 /// Asynchronous methods are looked at after every round, which is as many steps as there are rows: here it is this part of them.
 const PARTS: u64 = 8;

@@ -88,7 +88,7 @@ pub struct Entry {
     /// Whether its error hardly falls before the goal is near.
     pub late: bool,
     /// Seconds of its rounds on the cores of a usual machine over those that are metered, as they were measured
-    /// (docs/decisions/017-what-rounds-take-on-cores.md); 1 where nobody has.
+    /// (docs/decisions/017-what-rounds-take-on-cores.md); 1 where they were not.
     pub on_cores: f64,
     /// How it goes on from a model that another algorithm has reached.
     pub takes_over: fn(Loss) -> TakeOver,

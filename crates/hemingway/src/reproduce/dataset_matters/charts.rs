@@ -6,7 +6,7 @@ use super::sections::full_title;
 use crate::plot::{Axis, COLOURS, Chart, Mark, Scale};
 use crate::reproduce::charts::series;
 
-/// Losses that rise to so many times the first one are shown on a logarithmic axis.
+/// Losses that rise to this multiple of the first one are shown on a logarithmic axis.
 const WIDE: f64 = 2.0;
 
 /// The name of its files.
