@@ -147,7 +147,8 @@ impl<'a> Assembler<'a> {
         let (whole, rows) = (self.shape, self.hash);
         let used = if self.may_have_gaps(whole) { self.occurring(whole)? } else { None };
         let mut loaded = self.finish_part(whole, used, format)?;
-        let targets = TargetHash::of(0, &loaded.dataset.targets);
+        let Dataset { targets, weights, .. } = &loaded.dataset;
+        let targets = TargetHash::of(0, targets, weights.as_deref());
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }
@@ -198,8 +199,8 @@ impl<'a> Assembler<'a> {
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
-        let dataset =
-            Dataset { name: file, matrix, features, targets, labels, fingerprint: Fingerprint::default() };
+        let (weights, fingerprint) = (None, Fingerprint::default());
+        let dataset = Dataset { name: file, matrix, features, targets, weights, labels, fingerprint };
         Ok(Loaded { dataset, dropped_values: self.dropped })
     }
 

@@ -131,8 +131,9 @@ fn finish(
         false => None,
     };
     let finished = assembler.finish_part(whole, used, filled.format).map(|loaded| loaded.dataset);
-    let (mut dataset, everyone) =
-        exchange(together, finished, |dataset| TargetHash::of(filled.first_row, &dataset.targets))?;
+    let (mut dataset, everyone) = exchange(together, finished, |dataset| {
+        TargetHash::of(filled.first_row, &dataset.targets, dataset.weights.as_deref())
+    })?;
     let targets = everyone.into_iter().fold(TargetHash::default(), TargetHash::and);
     dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
     let (first_row, total_rows, total_nonzeros) = (filled.first_row, whole.rows, whole.nonzeros);

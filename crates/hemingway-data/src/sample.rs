@@ -17,7 +17,8 @@ impl Dataset {
     pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
         let sample = self.rows_at(&self.sampled_rows(fraction, seed));
-        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets);
+        let weights = sample.weights.as_deref();
+        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets, weights);
         Dataset { fingerprint, ..sample }
     }
 
@@ -28,6 +29,7 @@ impl Dataset {
             matrix: self.matrix.select(rows),
             features: self.features.clone(),
             targets: rows.iter().filter_map(|&row| self.targets.get(row)).copied().collect(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             labels: self.labels.clone(),
             fingerprint: Fingerprint::default(),
         }
