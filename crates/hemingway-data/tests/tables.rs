@@ -329,3 +329,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_column_of_weights_is_no_feature() {
+    let options = LoadOptions { weight: Some("times".to_string()), ..LoadOptions::default() };
+    let data = load("label,a,times\n1,5,2\n0,6,0.5\n", &options).dataset;
+    assert_eq!((rows(&data), data.weights.as_deref()), (vec![vec![5.0], vec![6.0]], Some(&[2.0, 0.5][..])));
+    assert_eq!(*becomes(&data, "times"), Becomes::LeftOut { reason: Reason::Weight });
+    let text = message("label,a,times\n1,5,2\n0,6,-1\n", &options);
+    assert!(text.contains("bytes:3: column 3 (times) is “-1”, which is not a weight"), "{text}");
+    assert!(message("label,a,times\n1,5,0\n0,6,0\n", &options).contains("all rows have weight 0"));
+}
