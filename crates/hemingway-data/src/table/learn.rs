@@ -94,7 +94,7 @@ fn number(numbers: &Numbers, indicator: bool, centred: bool) -> Becomes {
 }
 
 fn date(order: super::DateOrder, days: &Numbers, indicator: bool, centred: bool) -> Becomes {
-    let fill = rounded(days.mean());
+    let fill = days.mean().round() as f32;
     Becomes::Date { order, fill, centre: if centred { fill } else { 0.0 }, indicator }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(undecided(&[("1", 5), ("4", 5)], 9), number);
         let found = undecided(&[("1/2/1970", 1), ("13/1/1970", 1)], 0);
         let order = super::super::DateOrder::DayFirst;
-        assert_eq!(found, Becomes::Date { order, fill: 21.5, centre: 21.5, indicator: false });
+        assert_eq!(found, Becomes::Date { order, fill: 22.0, centre: 22.0, indicator: false });
         assert!(matches!(undecided(&[("1/2/1970", 7), ("2/1/1970", 7)], 0), Becomes::Text { .. }));
     }
 
