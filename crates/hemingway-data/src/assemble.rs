@@ -197,7 +197,8 @@ impl<'a> Assembler<'a> {
         if plain {
             plain_encoding(&mut loaded.dataset, whole.rows, &mut Alone)?;
         }
-        let targets = TargetHash::of(0, &loaded.dataset.targets);
+        let Dataset { targets, weights, .. } = &loaded.dataset;
+        let targets = TargetHash::of(0, targets, weights.as_deref());
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }
@@ -249,8 +250,8 @@ impl<'a> Assembler<'a> {
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
         let encoding = self.encoding.map(Arc::new);
-        let fingerprint = Fingerprint::default();
-        let dataset = Dataset { name: file, matrix, features, targets, labels, encoding, fingerprint };
+        let (weights, fingerprint) = (None, Fingerprint::default());
+        let dataset = Dataset { name: file, matrix, features, targets, weights, labels, encoding, fingerprint };
         Ok(Loaded {
             dataset,
             dropped_values: self.dropped,

@@ -158,6 +158,62 @@ pub enum Error {
         /// The training label for +1.
         positive: String,
     },
+    /// A row that counts a number of times that is none.
+    #[error(
+        "{file}: the weight of row {row} is {weight}\nhint: weights are finite numbers of 0 or more; 0 leaves a row out"
+    )]
+    RowWeight {
+        /// The path or spec as given.
+        file: String,
+        /// The row, counted from 1.
+        row: usize,
+        /// Its weight.
+        weight: f32,
+    },
+    /// No row counts.
+    #[error("{file}: all rows have weight 0\nhint: give at least one row a positive weight")]
+    NoWeight {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A text that is no [`ClassWeight`](crate::ClassWeight).
+    #[error(
+        "class weights “{text}”: {problem}\nhint: write balanced, or a number for each class: NAME=WEIGHT,…"
+    )]
+    ClassWeight {
+        /// The text as given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A weight for a class that does not occur.
+    #[error("{file}: no class “{class}”, for which there is a weight\nhint: {}", class_hint(.class, .classes))]
+    UnknownClass {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
+        /// Those that do occur.
+        classes: Vec<String>,
+    },
+    /// Weights of classes where there are none.
+    #[error(
+        "{file}: class weights need classes, but its labels are quantities\nhint: leave --class-weight away, or --regression; with --loss squared, name a class with --positive"
+    )]
+    ClassWeightOfNumbers {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A class without weight.
+    #[error(
+        "{file}: all rows of the class “{class}” have weight 0, so it cannot be balanced\nhint: leave --class-weight balanced away, or give its rows a weight"
+    )]
+    NothingToBalance {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
+    },
     /// No column of that name or number.
     #[error("{file}: no column {wanted}\nhint: {}the {count} columns are {columns}", did_you_mean(.near))]
     NoSuchColumn {
@@ -612,6 +668,12 @@ fn is_or_are(listed: &str) -> &'static str {
 fn shell_word(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn class_hint(class: &str, classes: &[String]) -> String {
+    let nearest = nearest(class, classes.iter().map(String::as_str));
+    let meant = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    format!("{meant}the classes are {}", list(classes, 10))
 }
 
 fn kind_hint(kind: &Option<&'static str>) -> String {

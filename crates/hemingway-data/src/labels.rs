@@ -312,6 +312,12 @@ fn key(text: &[u8]) -> Result<Key, LineProblem> {
     }
 }
 
+/// Whether two labels are one class.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one == other
+        || matches!((key(one.as_bytes()), key(other.as_bytes())), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Numbers by value, anything else by its text.
 fn comes_after(one: &Class, other: &Class) -> bool {
     match (&one.key, &other.key) {

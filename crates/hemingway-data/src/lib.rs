@@ -12,6 +12,7 @@
 mod assemble;
 mod characters;
 mod chunk;
+mod class_weight;
 mod cores;
 mod csv;
 mod csv_layout;
@@ -45,6 +46,7 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
+pub use class_weight::{ClassWeight, ClassWeights};
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;

@@ -139,8 +139,9 @@ fn finish(
     };
     let plain = assembler.plain;
     let finished = assembler.finish_part(whole, used, filled.format).map(|loaded| loaded.dataset);
-    let (mut dataset, everyone) =
-        exchange(together, finished, |dataset| TargetHash::of(filled.first_row, &dataset.targets))?;
+    let (mut dataset, everyone) = exchange(together, finished, |dataset| {
+        TargetHash::of(filled.first_row, &dataset.targets, dataset.weights.as_deref())
+    })?;
     if plain {
         plain_encoding(&mut dataset, whole.rows, together)?;
     }

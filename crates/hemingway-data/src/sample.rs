@@ -18,7 +18,8 @@ impl Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
         let rows = sampled_rows(self.matrix.rows(), &self.targets, &self.labels, fraction, seed);
         let sample = self.rows_at(&rows);
-        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets);
+        let weights = sample.weights.as_deref();
+        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets, weights);
         Dataset { fingerprint, ..sample }
     }
 
@@ -29,6 +30,7 @@ impl Dataset {
             matrix: self.matrix.select(rows),
             features: self.features.clone(),
             targets: rows.iter().filter_map(|&row| self.targets.get(row)).copied().collect(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             labels: self.labels.clone(),
             encoding: self.encoding.clone(),
             fingerprint: Fingerprint::default(),
