@@ -282,6 +282,16 @@ pub enum Error {
         /// Its first line.
         start: String,
     },
+    /// Test data that is no table, of a model of one.
+    #[error(
+        "{file}: this is {format} data, but the model was trained on a table\nhint: give it a table with the same columns; --format names another format"
+    )]
+    NotATable {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: &'static str,
+    },
     /// Test data with another number of columns than the training data, neither of which has names.
     #[error(
         "{file}: {found} columns, but the training data has {expected}, with its label\nhint: without names columns are known by their places: give the same columns in the same order, with or without the label"
@@ -650,8 +660,10 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T], limit: usize) -> String {
 
 /// The known name most like `name`, when one is near enough to be meant.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&name, &candidate.to_lowercase());
     known
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .map(|candidate| (likeness(candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)

@@ -499,6 +499,8 @@ mod tests {
 
     #[test]
     fn labels_that_are_no_numbers_at_all() {
-        assert!(finish(&["nan", "1"], &LoadOptions::default()).unwrap_err().contains("the label is “nan”"));
+        let message = finish(&["nan", "1"], &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("the label is missing (“nan”)"), "{message}");
+        assert!(finish(&["inf", "1"], &LoadOptions::default()).unwrap_err().contains("the label is “inf”"));
     }
 }

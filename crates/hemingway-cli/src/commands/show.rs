@@ -64,7 +64,7 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
         ("begun", words::moment(run.created)),
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
-        ("labels", words::labels(&data.labels)),
+        ("labels", crate::table::labels(data)),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),
