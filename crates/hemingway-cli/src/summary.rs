@@ -9,6 +9,7 @@ pub fn summary(report: &TrainReport) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
         ("labels", Some(words::labels(&report.dataset.labels))),
+        ("weights", words::class_weights(&report.dataset)),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),

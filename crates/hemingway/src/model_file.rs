@@ -9,6 +9,7 @@
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
+//! | `class_weights` | `[{"class": …, "weight": …}, …]`: how often a row of each class counted; absent if all counted once |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
 //! | `weights` | d numbers, or as many as there are indices |
@@ -32,7 +33,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::{Fingerprint, Labels, Transform};
+use hemingway_data::{CountedClass, Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +63,9 @@ pub struct ModelFile {
     pub lambda: f64,
     /// What predictions stand for.
     pub labels: Labels,
+    /// How often a row of each class counted in training, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// Number of features, as the user counts them.
     pub features: usize,
     /// The features that have weights, counted from 0 and increasing; nothing if all have.
@@ -195,6 +199,7 @@ mod tests {
             loss: Loss::Logistic,
             lambda: 1e-4,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
+            class_weights: Vec::new(),
             features: 3,
             indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],

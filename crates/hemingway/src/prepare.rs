@@ -166,6 +166,7 @@ fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
     };
@@ -256,7 +257,9 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
     }
     let shuffle_seconds = shuffle(request, &mut data, &limit)?;
     check_workers(choice.workers, &data)?;
-    let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
+    let asked = request.data.class_weight.as_ref();
+    let class_weights = asked.map_or(Ok(Vec::new()), |asked| data.weigh_classes(asked))?;
+    let mut summary = DatasetSummary { source: Some(source), class_weights, ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
     let mut test = load_test(request, &summary, &data.features, left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
@@ -315,6 +318,7 @@ fn have_it_read(
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
     };
@@ -346,6 +350,7 @@ pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Se
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
         options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request)? },
+        class_weight: request.data.class_weight.clone(),
         normalise_rows: request.data.normalise_rows,
         standardise: request.data.standardise,
     };

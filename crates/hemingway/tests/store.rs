@@ -18,6 +18,7 @@ fn dataset() -> DatasetSummary {
         occurring: None,
         nonzeros: 20,
         labels,
+        class_weights: Vec::new(),
         fingerprint: None,
         source: None,
     }

@@ -48,6 +48,7 @@ impl Task<'_> {
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
+            class_weights: self.ready.summary.class_weights.clone(),
             features: features.count,
             indices: features.used.clone(),
             weights: weights.to_vec(),
