@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hemingway::data::ClassWeight;
 use hemingway::{Keep, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds};
 
 use crate::failure::Usage;
@@ -303,7 +304,7 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 48] = [
+const FIXED: [&str; 49] = [
     "data",
     "format",
     "label",
@@ -317,6 +318,7 @@ const FIXED: [&str; 48] = [
     "thousands",
     "weight",
     "positive",
+    "class_weight",
     "regression",
     "normalise",
     "standardise",
@@ -937,6 +939,10 @@ pub struct Problem {
     /// The labels are quantities, not classes [implied by --loss squared without --positive]
     #[arg(long, conflicts_with = "positive", help_heading = "Data")]
     pub regression: bool,
+
+    /// How often rows of a class count: balanced, so that all classes count alike, or NAME=WEIGHT,… by their labels
+    #[arg(long, value_name = "WEIGHTS", conflicts_with = "regression", help_heading = "Data")]
+    pub class_weight: Option<ClassWeight>,
 
     /// Scale each row to length 1
     #[arg(long, value_name = "WHAT", help_heading = "Data")]

@@ -9,6 +9,7 @@ pub fn summary(report: &TrainReport, verbose: bool) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
         ("labels", Some(table::labels(&report.dataset))),
+        ("weights", words::class_weights(&report.dataset)),
         ("columns", report.dataset.table.as_ref().map(table::columns)),
         ("scaling", scaling(report)),
         ("method", Some(method(report))),

@@ -19,6 +19,7 @@ fn job(loss: Loss, stages: Vec<Stage>) -> ExternalJob {
         data: Source {
             spec: DATA.to_owned(),
             options: LoadOptions::default(),
+            class_weight: None,
             normalise_rows: false,
             standardise: true,
         },

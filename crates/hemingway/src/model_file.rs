@@ -9,6 +9,7 @@
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, `{"several": [name, …]}`, or `"numbers"` for regression |
+//! | `class_weights` | `[{"class": …, "weight": …}, …]`: how often a row of each class counted; absent if all counted once |
 //! | `table` | what became of the columns of a table, see below; absent for data of other formats |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
@@ -50,7 +51,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::{Encoding, Fingerprint, Labels, Transform};
+use hemingway_data::{CountedClass, Encoding, Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,9 @@ pub struct ModelFile {
     pub lambda: f64,
     /// What predictions stand for.
     pub labels: Labels,
+    /// How often a row of each class counted in training, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// What became of the columns of a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<Encoding>,
@@ -289,6 +293,7 @@ mod tests {
             lambda: 1e-4,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             table: None,
+            class_weights: Vec::new(),
             features: 3,
             indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],

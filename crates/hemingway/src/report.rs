@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hemingway_data::{Dataset, Fingerprint, Labels};
+use hemingway_data::{CountedClass, Dataset, Fingerprint, Labels};
 use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
@@ -186,6 +186,9 @@ pub struct DatasetSummary {
     pub nonzeros: usize,
     /// What the targets stand for.
     pub labels: Labels,
+    /// How often a row of each class counts; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// What it contains, with what was done to it; unknown in runs of older versions.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
@@ -207,6 +210,7 @@ impl DatasetSummary {
             occurring: data.features.used.as_ref().map(Vec::len),
             nonzeros: data.matrix.nonzeros(),
             labels: data.labels.clone(),
+            class_weights: Vec::new(),
             fingerprint: Some(data.fingerprint),
             source: Some(data.fingerprint.untreated()),
             table: data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, 0)),

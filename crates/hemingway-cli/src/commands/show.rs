@@ -65,6 +65,7 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
         ("labels", crate::table::labels(data)),
+        ("weights", words::class_weights(data).unwrap_or_default()),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),

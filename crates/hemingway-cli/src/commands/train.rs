@@ -132,6 +132,7 @@ pub fn problem(problem: Problem) -> TrainRequest {
         loss: problem.loss.unwrap_or(if problem.regression { Loss::Squared } else { defaults.loss }),
         data: DataRequest {
             regression: problem.regression,
+            class_weight: problem.class_weight,
             normalise_rows: problem.normalise == Some(Normalise::Rows),
             standardise: either(problem.standardise, problem.no_standardise),
             shuffle: problem.shuffle,

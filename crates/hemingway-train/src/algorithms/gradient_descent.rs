@@ -1,7 +1,7 @@
 //! Gradient descent: the same steps on any number of workers.
 //!
 //! Every round computes the whole gradient, each worker on its rows, and moves against it by 1/L, with
-//! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
+//! L = λ + (largest curvature of the loss)·σ_max(XᵀCX)/n from a few power iterations, with C the weights of rows. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
 use super::{About, Entry, Family, Passes, TakeOver, suits_all};
@@ -94,6 +94,7 @@ pub(super) fn smoothness(worker: &mut Worker) -> Result<f64, Error> {
         }
         direction.iter_mut().for_each(|value| *value /= norm);
         worker.local.predict(&direction, &mut products);
+        worker.local.weigh(&mut products);
         direction.fill(0.0);
         worker.local.combine(&products, &mut direction);
         worker.sum(&mut direction)?;

@@ -54,6 +54,7 @@ impl Task<'_> {
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
             table: self.ready.encoding.as_deref().cloned(),
+            class_weights: self.ready.summary.class_weights.clone(),
             features: features.count,
             indices: features.used.clone(),
             weights: weights.to_vec(),

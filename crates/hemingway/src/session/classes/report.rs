@@ -25,6 +25,7 @@ impl Classes<'_> {
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
+            class_weights: self.ready.summary.class_weights.clone(),
             table: self.ready.encoding.as_deref().cloned(),
             features: features.count,
             indices: features.used.clone(),
