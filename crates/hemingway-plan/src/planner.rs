@@ -373,7 +373,8 @@ impl Planner {
         let stay = as_planned.unwrap_or(alone);
         // A shorter tail alone is no reason: what is handed over to has to be faster in the median too.
         let faster = |other: &Forecast| {
-            self.goal.cheapest || other.reached.is_some() || other.times.at(0.0) < stay.times.at(0.0)
+            let stuck = stay.cost.is_infinite();
+            stuck || self.goal.cheapest || other.reached.is_some() || other.times.at(0.0) < stay.times.at(0.0)
         };
         let others = (0..self.candidates)
             .filter(|&other| other != stage.model && !self.failed[other])

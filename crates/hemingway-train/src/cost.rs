@@ -74,6 +74,10 @@ pub struct Share {
     pub bias: bool,
     /// Length of a weight vector.
     pub dimension: usize,
+    /// Directions that the penalty leaves free: Σ e/(e + λ) over the eigenvalues of XᵀX/n.
+    pub directions: f64,
+    /// L/λ: the largest of these eigenvalues over the penalty.
+    pub condition: f64,
     /// Local work of a round in passes over the worker's rows.
     pub passes: f64,
     meter: Meter,
@@ -93,6 +97,8 @@ impl Share {
             pairs: data.pairs() * rows / total_rows,
             bias: problem.bias,
             dimension: data.features + usize::from(problem.bias),
+            directions: data.effective_dimension(problem.lambda),
+            condition: data.largest_eigenvalue() / problem.lambda,
             passes,
             meter: Meter::new(!data.is_dense(), data.features, problem.loss),
         }

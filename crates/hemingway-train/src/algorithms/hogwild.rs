@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, late, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, late, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
             more of the steps.",
         counts: "steps",
         defaults: &["searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["step_size"],
     vectors: Vectors { weights: 6.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },

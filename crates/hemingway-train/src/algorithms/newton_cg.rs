@@ -17,7 +17,7 @@ use super::drift::Drift;
 use super::lbfgs::{self, scale};
 use super::line_search::{self, LineSearch, ROUNDING, add};
 use super::vain::Vain;
-use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
@@ -39,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             a pass over the rows and a sum of one number for each feature.",
         counts: "rounds",
         defaults: &[],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &[],
     vectors: Vectors {
