@@ -404,6 +404,9 @@ impl Planner {
     fn reason(&self, stay: &Forecast, other: &Forecast) -> String {
         let seconds = |forecast: &Forecast| forecast.times.at(0.0);
         let name = |forecast: &Forecast| self.models[forecast.parts[0].model].configuration.name();
+        if let Some(objection) = stay.cost.is_infinite().then(|| self.objection(stay)).flatten() {
+            return format!("{}: {objection}", name(stay));
+        }
         match (stay.reached, other.reached) {
             (Some([stay, ..]), Some([there, ..])) => {
                 format!("error {:.1e} in time is predicted instead of {:.1e}", (-there).exp(), (-stay).exp())
