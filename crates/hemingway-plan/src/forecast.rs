@@ -60,7 +60,7 @@ pub(crate) struct Model {
     pub set_up: f64,
     pub switch: f64,
     pub takes_over: TakeOver,
-    /// The relative error that no number of rounds gets below; 0 if there is none.
+    /// About the relative error that no number of rounds gets below; 0 if there is none.
     pub floor: f64,
     /// Money per second, if prices are known.
     pub price: Option<f64>,
@@ -108,7 +108,7 @@ impl Model {
         self.entry.settles_alone && self.configuration.workers == 1
     }
 
-    /// ln 1/e of the error that it never gets below.
+    /// ln 1/e of about the error that it never gets below.
     pub fn most_progress(&self) -> f64 {
         -self.floor.ln()
     }

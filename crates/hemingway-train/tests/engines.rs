@@ -5,8 +5,8 @@ mod trial;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
-    Algorithm, Cluster, Collective, Engine, Entry, Error, Family, Job, Loss, Machine, MachineType, Model, Needs,
-    Network, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
+    Algorithm, Cluster, Collective, Engine, Entry, Error, Family, Job, Loss, Machine, MachineType, Model,
+    Needs, Network, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
     catalogue, engines, entry,
 };
 use trial::{Outcome, Recipe, Trial, needs, simulated, within_seconds};

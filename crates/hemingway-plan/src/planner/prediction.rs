@@ -50,7 +50,7 @@ impl Planner {
             let first = open().filter(|&model| self.models[model].most_progress() > until);
             let first = quickest(&mut first.filter_map(|model| self.part(model, self.progress, until)))?;
             let another = |model: usize| self.models[model].entry.name != self.models[first.model].entry.name;
-            let second = open().filter(|&model| another(model) && self.models[model].most_progress() > goal);
+            let second = open().filter(|&model| another(model) && !self.has_floor(model));
             let Some(second) = quickest(&mut second.filter_map(|model| self.part_after(model, until, goal)))
             else {
                 continue;
@@ -178,26 +178,28 @@ impl Planner {
                 });
                 (-cautious.unwrap_or(median)).exp()
             }
-            // Whatever comes before: who finishes the run has to come to its end.
-            None if parts.last().is_some_and(|last| self.falls_short(last)) => f64::INFINITY,
+            // Whatever comes before: who finishes a run has to come to its goal, and only a run can tell where a floor is.
+            None if parts.last().is_some_and(|last| self.has_floor(last.model)) => f64::INFINITY,
             None if self.goal.cheapest => money(&taken).unwrap_or(f64::INFINITY),
             None => taken(&times),
         };
         Forecast { money: money(&|times| times.at(0.0)), parts, times, reached, cost }
     }
 
-    /// Whether a stage never comes to the error that it is there for.
-    fn falls_short(&self, part: &Part) -> bool {
-        part.until >= self.models[part.model].most_progress()
+    /// Whether no number of rounds brings a model to every error.
+    fn has_floor(&self, model: usize) -> bool {
+        self.models[model].floor > 0.0
     }
 
     /// Why a forecast does not keep what is asked, if it does not.
     pub(super) fn objection(&self, forecast: &Forecast) -> Option<String> {
         if forecast.reached.is_none()
-            && let Some(last) = forecast.parts.last().filter(|last| self.falls_short(last))
+            && let Some(last) = forecast.parts.last().filter(|last| self.has_floor(last.model))
         {
             let floor = self.models[last.model].floor;
-            return Some(format!("its error is predicted to stay above {floor:.1e}, however many rounds it makes"));
+            return Some(format!(
+                "no number of rounds gets its error below a floor: about {floor:.1e}, or more where rows are in order"
+            ));
         }
         let Goal { error, within, budget, cheapest, .. } = self.goal;
         let sure = deviations(self.settings.sure);

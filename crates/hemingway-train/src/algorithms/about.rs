@@ -26,12 +26,13 @@ pub enum Floor {
     None,
     /// The noise of single rows sets one. It falls as steps shrink, so that every error is reached in the end.
     Falls,
-    /// Beside that there is one that no number of rounds gets below: about this relative error on so large a share.
+    /// Beside that there is one that no number of rounds gets below: on so large a share about this relative error, and
+    /// many times as much where rows are in order or the loss has corners. Only a run can tell.
     Stays(fn(&Share) -> f64),
 }
 
 impl Floor {
-    /// The relative error that no number of rounds gets below; 0 if there is none.
+    /// About the relative error that no number of rounds gets below; 0 if there is none.
     pub fn lasting(self, share: &Share) -> f64 {
         match self {
             Floor::None | Floor::Falls => 0.0,

@@ -60,9 +60,12 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 /// How far workers are from the optimum of all rows cancels out in their average to the first order. What is left is of the
-/// second: the square of how badly a worker's rows determine the directions that the penalty leaves free.
+/// second: the square of how badly a worker's rows determine the directions that the penalty leaves free. A part of it is the
+/// same for all workers, and a part is averaged over them; this is half-way between. Measured floors are in
+/// `docs/decisions/012-planner-constants.md`.
 fn floor(share: &Share) -> f64 {
-    if share.workers > 1.0 { (share.directions / share.rows).powi(2) } else { 0.0 }
+    let undetermined = (share.directions / share.rows).powi(2);
+    if share.workers > 1.0 { (undetermined / share.workers.sqrt()).min(1.0) } else { 0.0 }
 }
 
 impl Algorithm for OneShotSgd {
