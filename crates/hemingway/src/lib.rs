@@ -109,7 +109,7 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Crowded, Effort, Entry, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
+    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
     SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
     engines, named, stands_for,
 };

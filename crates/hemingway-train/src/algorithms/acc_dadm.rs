@@ -18,7 +18,7 @@
 use super::dadm::{self, rows_of_batch};
 use super::line_search::add;
 use super::local_dual::{self, begin};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "A coordinate step on each row of the batch, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["a fifth of the rows"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["batch"],
     vectors: Vectors {

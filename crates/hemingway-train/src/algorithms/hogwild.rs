@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, late, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, late, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
             more of the steps.",
         counts: "steps",
         defaults: &["searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["step_size"],
     vectors: Vectors { weights: 6.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
@@ -114,7 +114,15 @@ pub(super) fn set_up(share: &Share) -> Vec<Phase> {
 /// A step on as many rows as there are, which all workers make together, some of them with an exchange.
 fn round(share: &Share) -> Vec<Phase> {
     let exchanges = 1.0 / (MOST_STEPS / (share.workers - 1.0)).ceil();
-    vec![Phase::apart(share.steps(share.rows, 2.0 + exchanges))]
+    vec![Phase::apart(share.steps(share.rows, 2.0 + exchanges) + exchanges_of_all(share) * share.weights())]
+}
+
+/// How often a worker exchanges all features in a round: whenever the penalty of its steps, Σ ηλ, asks for it. Over the steps
+/// of a run, from a usual first one of 1/R² on, that is ln(1 + R/κ) over R rounds.
+fn exchanges_of_all(share: &Share) -> f64 {
+    let first = (1.0 / share.curvature).min(share.total_rows);
+    let penalty = (USUAL_ROUNDS * first).ln_1p() / share.workers;
+    penalty * (share.workers - 1.0) / MOST_PENALTY / USUAL_ROUNDS
 }
 
 /// For each feature all rows over those that have it.
@@ -296,6 +304,8 @@ struct Untold {
 const MOST_STEPS: f64 = 16.0;
 /// The part of a weight that the penalty may take in them, for features that few rows have.
 const MOST_PENALTY: f64 = 0.25;
+/// Rounds of a usual run, as far as its cost is predicted: the longer it is, the fewer exchanges of all features a round has.
+const USUAL_ROUNDS: f64 = 10.0;
 
 struct Steps<'a, R, L> {
     matrix: R,

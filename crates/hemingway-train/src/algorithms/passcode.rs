@@ -13,7 +13,7 @@
 //! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
 
 use super::local_dual;
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::engines::JOURNAL;
 use crate::footprint::{Leaves, Vectors};
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Entry = Entry {
             the visits.",
         counts: "rounds",
         defaults: &[],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &[],
     vectors: Vectors {

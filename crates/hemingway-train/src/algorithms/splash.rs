@@ -14,7 +14,7 @@
 use super::hogwild::penalty_shares;
 use super::sgd::{self, Move, draw, known};
 use super::step_size::{self, StepSize};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Losses, Shape, with_losses};
@@ -42,7 +42,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "Local steps on the worker's rows, then a sum of two numbers for each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 7.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },

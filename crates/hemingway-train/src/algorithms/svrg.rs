@@ -22,7 +22,7 @@
 use super::line_search::{ROUNDING, add};
 use super::sgd::draw;
 use super::vain::Vain;
-use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::loss::{Losses, Shape, with_losses};
@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
             each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "one over the largest curvature of a row"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 9.0, rows: 6.5, leaves: Leaves::Gradient, ..Vectors::NONE },
