@@ -1033,7 +1033,13 @@ pub struct Columns {
     pub drop: Vec<String>,
 
     /// The columns that are features [default: all that say something]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "drop", help_heading = "Tables")]
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        conflicts_with = "drop",
+        help_heading = "Tables"
+    )]
     pub keep: Vec<String>,
 
     /// Columns that hold text, whatever they look like
