@@ -1,6 +1,6 @@
 //! Applies a model to data.
 
-use hemingway_data::{Labels, LoadOptions, MemoryLimit, load_counting};
+use hemingway_data::{Labels, LoadOptions, Loaded, MemoryLimit, load_counting};
 
 use hemingway_train::{Quality, Ranking};
 
@@ -19,6 +19,12 @@ pub struct Predictions {
     pub quality: Option<Quality>,
     /// Values left out because the model knows no such feature.
     pub dropped_values: usize,
+    /// Columns that the model does not know.
+    pub ignored_columns: Vec<String>,
+    /// Cells with a text that the model does not know.
+    pub unseen_levels: usize,
+    /// What names each row, if a column was asked for.
+    pub ids: Vec<String>,
 }
 
 impl Predictions {
@@ -62,13 +68,14 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
     let options = LoadOptions {
         columns: Some(model.features),
         used: model.indices.clone(),
+        encoding: model.table.clone(),
         memory_limit: Some(MemoryLimit::new(None, 1).bytes),
         labels: Some(model.labels.clone()),
         regression: model.labels == Labels::Numbers,
         ..load_options(request)?
     };
     let loaded = load_counting(&request.spec, &options)?;
-    let mut data = loaded.dataset;
+    let Loaded { dataset: mut data, dropped_values, ignored_columns, unseen_levels, ids, .. } = loaded;
     model.transform.apply(&mut data);
     let each: Vec<Vec<f64>> =
         model.all_weights().iter().map(|weights| hemingway_train::predict(&data, weights)).collect();
@@ -81,7 +88,8 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
         (_, margins) => Quality::of(&margins[0], &data),
     });
     let margins = by_row(each);
-    Ok(Predictions { margins, labels: model.labels.clone(), quality, dropped_values: loaded.dropped_values })
+    let labels = model.labels.clone();
+    Ok(Predictions { margins, labels, quality, dropped_values, ignored_columns, unseen_levels, ids })
 }
 
 /// What there is for each class, row by row.

@@ -25,6 +25,7 @@ impl Classes<'_> {
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
+            table: self.ready.encoding.as_deref().cloned(),
             features: features.count,
             indices: features.used.clone(),
             weights: Vec::new(),
