@@ -408,7 +408,7 @@ mod tests {
             "it has 3 classes, which version 1 does not have"
         );
         assert!(of_several(|m| m["labels"] = "numbers".into()).contains("not of several classes"));
-        assert!(problem(|m| m["version"] = 4.into()).contains("not of several classes"));
+        assert!(problem(|m| m["version"] = 3.into()).contains("neither a table nor classes"));
     }
 
     #[test]
