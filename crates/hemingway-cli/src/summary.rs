@@ -2,7 +2,7 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{output, plan, words};
+use crate::{metrics, output, plan, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport) -> String {
@@ -31,7 +31,9 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
-    format!("{}\n\n{}\n{}", headline(report), table(&rows), next(report))
+    let test =
+        report.test_metrics.as_ref().map(|test| format!("On the test data:\n{}\n", metrics::more(test)));
+    format!("{}\n\n{}\n{}{}", headline(report), table(&rows), test.unwrap_or_default(), next(report))
 }
 
 /// The certified error in words.

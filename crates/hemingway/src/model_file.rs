@@ -14,6 +14,7 @@
 //! | `weights` | d numbers, or as many as there are indices |
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
+//! | `platt` | `slope` and `intercept` of the curve from margins to probabilities; absent if none was fitted |
 //! | `primal` | the objective P at these weights |
 //! | `dual` | a proved lower bound on the best possible P, or `null` |
 //! | `certified_error` | proved bound on (P − P*)/P*, or `null` |
@@ -36,8 +37,8 @@ use hemingway_data::{Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::target::Target;
+use crate::{Error, PlattScaling};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -73,6 +74,9 @@ pub struct ModelFile {
     pub bias: Option<f64>,
     /// What was done to the features.
     pub transform: Transform,
+    /// The curve from margins to probabilities, if one was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platt: Option<PlattScaling>,
     /// The objective at these weights.
     pub primal: f64,
     /// Proved lower bound on the best possible objective.
@@ -113,6 +117,11 @@ impl ModelFile {
         self.weights.iter().copied().chain(self.bias).collect()
     }
 
+    /// The curve from margins to probabilities, if there is one: as it was fitted, or else that of the logistic loss.
+    pub fn scaling(&self) -> Option<PlattScaling> {
+        self.platt.or((self.loss == Loss::Logistic).then_some(PlattScaling::LOGISTIC))
+    }
+
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = BufWriter::new(out);
         serde_json::to_writer(&mut out, self)?;
@@ -150,6 +159,11 @@ impl ModelFile {
         if let Some(weight) = self.all_weights().iter().find(|weight| !weight.is_finite()) {
             return Err(format!("one of its weights is {weight}"));
         }
+        if let Some(PlattScaling { slope, intercept }) = self.platt.filter(|platt| !platt.is_finite()) {
+            return Err(format!(
+                "its curve from margins to probabilities has slope {slope} and intercept {intercept}"
+            ));
+        }
         let mut scales = columns.into_iter().flat_map(|columns| &columns.scale);
         match scales.find(|scale| !(**scale > 0.0 && scale.is_finite())) {
             Some(scale) => Err(format!("one of its scales is {scale}")),
@@ -180,7 +194,7 @@ impl ModelFile {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn sparse() -> ModelFile {
@@ -188,7 +202,7 @@ mod tests {
         ModelFile { version: SPARSE_VERSION, features: 4_000_000_000, indices, ..model() }
     }
 
-    fn model() -> ModelFile {
+    pub(crate) fn model() -> ModelFile {
         ModelFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -200,6 +214,7 @@ mod tests {
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
             bias: Some(0.7),
             transform: Transform::default(),
+            platt: None,
             primal: 0.25,
             dual: Some(0.2499),
             certified_error: Some(4e-4),
@@ -223,7 +238,8 @@ mod tests {
     fn what_is_written_is_read_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
-        for model in [sparse(), model()] {
+        let platt = Some(PlattScaling { slope: 1.0 / 3.0, intercept: -0.1 });
+        for model in [sparse(), ModelFile { platt, ..model() }, model()] {
             model.write(&file).unwrap();
             assert_eq!(ModelFile::read(&file).unwrap(), model);
         }
@@ -240,6 +256,7 @@ mod tests {
         assert_eq!(two_means, "it has 2 means for 3 features");
         let no_scale = problem(|m| m["transform"]["columns"] = columns(&[0.0; 3], &[1.0, 0.0, 1.0]));
         assert_eq!(no_scale, "one of its scales is 0");
+        assert!(problem(|m| m["platt"] = serde_json::json!({ "slope": 1.0 })).contains("intercept"));
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));
