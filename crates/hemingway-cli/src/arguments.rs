@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hemingway::data::ClassWeight;
-use hemingway::{Keep, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds};
+use hemingway::{Keep, Loss, Place, PlanningRequest, PredictionFormat, Topology, parse_seconds as seconds};
 
 use crate::failure::Usage;
 
@@ -29,6 +29,9 @@ pub enum Command {
     Explain(Box<Explain>),
     Profile(Box<Profile>),
     Predict(Predict),
+    Evaluate(Evaluate),
+    Platt(Platt),
+    Export(Export),
     Runs(Runs),
     Show(Show),
     Algorithms(Algorithms),
@@ -455,7 +458,8 @@ pub struct Profile {
 #[command(after_help = "\
 Example:
   hemingway predict model.json new.libsvm > labels.txt
-  hemingway predict model.json new.csv --label none --margins")]
+  hemingway predict model.json new.csv --label none --probabilities
+  hemingway predict model.json new.csv --output-format csv --output predictions.csv")]
 pub struct Predict {
     /// A model file that `hemingway train` wrote
     #[arg(value_name = "MODEL")]
@@ -468,11 +472,98 @@ pub struct Predict {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Print margins x·w instead of labels
+    /// Print margins x·w in place of labels, or beside them in tables and JSON lines
     #[arg(long, help_heading = "Output")]
     pub margins: bool,
 
+    /// Print the probability of the positive class in place of labels, or of each class beside them
+    #[arg(long, help_heading = "Output")]
+    pub probabilities: bool,
+
+    /// lines (one value each), csv (with a header) or jsonl (one JSON object per line) [default: lines]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", help_heading = "Output")]
+    pub output_format: Option<PredictionFormat>,
+
+    /// Where predictions go [default: printed]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
     /// Print one JSON object with labels and margins
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Measure how well a model predicts data that has labels.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway evaluate model.json more.libsvm
+  hemingway evaluate model.json more.csv --label quality --json")]
+pub struct Evaluate {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// A file, or the name of embedded or generated data
+    #[arg(value_name = "DATA")]
+    pub data: String,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Give a model probabilities: fit a logistic curve to its margins (Platt scaling), on rows that took no part in training.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway platt model.json more.libsvm
+  hemingway predict model.json new.libsvm --probabilities
+
+Models of the logistic loss have probabilities already. On rows of the training data margins are larger than on others, and
+a curve fitted to them would be too sure.")]
+pub struct Platt {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Data with labels that took no part in training
+    #[arg(value_name = "DATA")]
+    pub data: String,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Where the model with probabilities goes [default: in place of the model]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Write a model as a file for other programs: its coefficients as CSV, or all of it as ONNX.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway export model.json coefficients.csv
+  hemingway export model.json model.onnx
+
+The file's ending says what it becomes. docs/predictions.md describes both.")]
+pub struct Export {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Where it goes; ends in .csv or .onnx
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Print one JSON object that says what was written
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
@@ -579,16 +670,22 @@ pub struct Cleaning {
     pub json: bool,
 }
 
-/// Show one run: its settings, its plan beside what it took, its progress and its result.
+/// Show one run: its settings, its plan beside what it took, its progress and its result; or the coefficients of a model.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   hemingway show last
-  hemingway show k3f9q --json")]
+  hemingway show k3f9q --json
+  hemingway show last --coefficients
+  hemingway show model.json --coefficients 50")]
 pub struct Show {
-    /// The run's name, the beginning of it, or `last`
+    /// The run's name, the beginning of it, or `last`; with --coefficients also a model file
     #[arg(value_name = "RUN")]
     pub run: String,
+
+    /// Show the N most important coefficients of its model, in the units of the data [default: 20, in JSON all]
+    #[arg(long, value_name = "N", num_args = 0..=1, help_heading = "Output")]
+    pub coefficients: Option<Option<usize>>,
 
     #[command(flatten)]
     pub store: StoreFile,

@@ -336,10 +336,43 @@ pub enum Error {
     #[error("training needs labels, but --label none says the data has none")]
     Unlabelled,
     /// Test data without labels.
-    #[error("the test data {spec} has no labels to compare with")]
+    #[error("the data {spec} has no labels to compare with")]
     UnlabelledTest {
         /// As given.
         spec: String,
+    },
+    /// Probabilities of a model that gives none.
+    #[error("the {0} loss gives no probabilities, only margins")]
+    NoProbabilities(hemingway_train::Loss),
+    /// Rows that a curve cannot be fitted to.
+    #[error("all rows of {spec} are of one class, so no probabilities can be fitted")]
+    OneClass {
+        /// As given.
+        spec: String,
+    },
+    /// Rows of another kind than those of training.
+    #[error(
+        "in {spec} larger margins go with the negative class: a curve fitted to them has slope {slope:.3}"
+    )]
+    OppositeMargins {
+        /// As given.
+        spec: String,
+        /// What was fitted.
+        slope: f64,
+    },
+    /// Probabilities of quantities.
+    #[error("the model predicts numbers, which have no probabilities")]
+    ProbabilitiesOfNumbers,
+    /// A curve from margins to probabilities for each of several classes.
+    #[error(
+        "the model tells {0} classes apart, and curves to probabilities are fitted for two only\nhint: models of the logistic loss give probabilities of several classes without one"
+    )]
+    CurveOfSeveral(usize),
+    /// A model that other programs cannot compute.
+    #[error("the model cannot be written as ONNX: {problem}")]
+    NotInOnnx {
+        /// Why not.
+        problem: String,
     },
     /// Quantities with a loss for classes.
     #[error("the {0} loss tells classes apart, but --regression says that labels are quantities")]
@@ -669,6 +702,14 @@ impl Error {
             Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }
+            Error::UnlabelledTest { .. } => Some("name the column that holds them with --label COLUMN"),
+            Error::NoProbabilities(_) => {
+                Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
+            }
+            Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
+            Error::OppositeMargins { .. } => Some(
+                "check that the data is of the same kind as in training, and which column holds its labels",
+            ),
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
             Error::WriteModel { source, .. } if source.kind() == io::ErrorKind::StorageFull => Some(
                 "free some space, then go on with `hemingway train --resume last`; --model FILE names another place",

@@ -31,6 +31,7 @@
 mod adaptive;
 mod calibrate;
 mod closer;
+mod coefficients;
 mod configurations;
 mod default_choice;
 mod design;
@@ -43,13 +44,17 @@ mod foreign;
 mod history;
 mod inputs;
 mod measure;
+pub mod metrics;
 mod model_file;
 mod older;
+mod onnx;
 mod owner;
 mod pilots;
 mod place;
+mod platt;
 mod plot;
 mod predict;
+mod prediction_table;
 mod prepare;
 mod process;
 mod profile;
@@ -68,6 +73,7 @@ mod units;
 pub use adaptive::Switched;
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
+pub use coefficients::{Coefficient, Coefficients};
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;
@@ -82,7 +88,9 @@ pub use model_file::{ClassModel, FORMAT, LATEST_VERSION, ModelFile, SPARSE_VERSI
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
-pub use predict::{Predictions, predict};
+pub use platt::PlattScaling;
+pub use predict::{Evaluation, Predictions, evaluate, predict, with_probabilities};
+pub use prediction_table::{PredictionFormat, PredictionTable};
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
 pub use report::{ClassReport, DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
@@ -109,8 +117,8 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
-    SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
-    engines, named, stands_for,
+    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point,
+    Quality, SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical,
+    catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

@@ -17,6 +17,7 @@
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
 //! | `classes` | for each of several classes its `name`, `weights`, `bias`, `primal`, `dual`, `certified_error` and `run`; absent if there are two |
+//! | `platt` | `slope` and `intercept` of the curve from margins to probabilities; absent if none was fitted |
 //! | `primal` | the objective P at these weights; the sum over all classes |
 //! | `dual` | a proved lower bound on the best possible P, or `null` |
 //! | `certified_error` | proved bound on (P − P*)/P*, or `null`; the largest of all classes |
@@ -55,8 +56,8 @@ use hemingway_data::{CountedClass, Encoding, Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::target::Target;
+use crate::{Error, PlattScaling};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -105,6 +106,9 @@ pub struct ModelFile {
     pub classes: Vec<ClassModel>,
     /// What was done to the features.
     pub transform: Transform,
+    /// The curve from margins to probabilities, if one was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platt: Option<PlattScaling>,
     /// The objective at these weights; the sum over all classes.
     pub primal: f64,
     /// Proved lower bound on the best possible objective.
@@ -167,6 +171,11 @@ impl ModelFile {
         blocks.map(|(weights, bias)| weights.iter().copied().chain(bias).collect()).collect()
     }
 
+    /// The curve from margins to probabilities, if there is one: as it was fitted, or else that of the logistic loss.
+    pub fn scaling(&self) -> Option<PlattScaling> {
+        self.platt.or((self.loss == Loss::Logistic).then_some(PlattScaling::LOGISTIC))
+    }
+
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = BufWriter::new(out);
         serde_json::to_writer(&mut out, self)?;
@@ -207,6 +216,11 @@ impl ModelFile {
         }
         if let Some(weight) = self.all_weights().iter().flatten().find(|weight| !weight.is_finite()) {
             return Err(format!("one of its weights is {weight}"));
+        }
+        if let Some(PlattScaling { slope, intercept }) = self.platt.filter(|platt| !platt.is_finite()) {
+            return Err(format!(
+                "its curve from margins to probabilities has slope {slope} and intercept {intercept}"
+            ));
         }
         let mut scales = columns.into_iter().flat_map(|columns| &columns.scale);
         match scales.find(|scale| !(**scale > 0.0 && scale.is_finite())) {
@@ -275,7 +289,7 @@ impl ModelFile {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use hemingway_data::{Becomes, SourceColumn};
 
     use super::*;
@@ -285,7 +299,7 @@ mod tests {
         ModelFile { version: SPARSE_VERSION, features: 4_000_000_000, indices, ..model() }
     }
 
-    fn model() -> ModelFile {
+    pub(crate) fn model() -> ModelFile {
         ModelFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -300,6 +314,7 @@ mod tests {
             bias: Some(0.7),
             classes: Vec::new(),
             transform: Transform::default(),
+            platt: None,
             primal: 0.25,
             dual: Some(0.2499),
             certified_error: Some(4e-4),
@@ -343,7 +358,8 @@ mod tests {
     fn what_is_written_is_read_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
-        for model in [sparse(), several(), model()] {
+        let platt = Some(PlattScaling { slope: 1.0 / 3.0, intercept: -0.1 });
+        for model in [sparse(), several(), ModelFile { platt, ..model() }, model()] {
             model.write(&file).unwrap();
             assert_eq!(ModelFile::read(&file).unwrap(), model);
         }
@@ -360,6 +376,7 @@ mod tests {
         assert_eq!(two_means, "it has 2 means for 3 features");
         let no_scale = problem(|m| m["transform"]["columns"] = columns(&[0.0; 3], &[1.0, 0.0, 1.0]));
         assert_eq!(no_scale, "one of its scales is 0");
+        assert!(problem(|m| m["platt"] = serde_json::json!({ "slope": 1.0 })).contains("intercept"));
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));

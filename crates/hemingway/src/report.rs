@@ -7,6 +7,7 @@ use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::Metrics;
 use crate::{Reused, Switched, TableSummary};
 
 /// The result of a training run.
@@ -122,6 +123,9 @@ pub struct TrainReport {
     /// The root of the mean squared error on the test data, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rmse: Option<f64>,
+    /// How well the model predicts the test data, in all figures; not known of runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_metrics: Option<Metrics>,
     /// Test values left out because the training data has no such feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_dropped_values: Option<usize>,

@@ -1,35 +1,51 @@
-//! `hemingway predict`: labels for new data, one per line.
+//! `hemingway predict`: labels for new data, one per line, or as a table.
 
 use std::process::ExitCode;
 
 use hemingway::data::Labels;
-use hemingway::{ModelFile, Predictions, Quality};
+use hemingway::{Error, ModelFile, PredictionFormat, PredictionTable, Predictions, Quality};
 use serde_json::json;
 
 use super::train::reading;
 use crate::arguments::Predict;
+use crate::failure::Usage;
 use crate::{output, words};
 
 pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
     let model = ModelFile::read(&arguments.model)?;
-    let predictions = hemingway::predict(&model, &reading(arguments.data, arguments.reading))?;
-    if arguments.json {
-        output::json(&as_json(&predictions))?;
-    } else if arguments.margins {
-        output::lines((0..predictions.rows()).map(|row| margins(&predictions, row)))?;
-    } else {
-        output::lines((0..predictions.rows()).map(|row| predictions.label(row)))?;
+    check(&arguments, &model)?;
+    let Predict { data, reading: how, margins, probabilities, output_format, output: file, json, .. } =
+        arguments;
+    let predictions = hemingway::predict(&model, &reading(data, how))?;
+    let table = PredictionTable { predictions: &predictions, ids: None, margins, probabilities };
+    let format = output_format.unwrap_or_default();
+    match file {
+        _ if json => output::json(&as_json(&predictions, probabilities))?,
+        Some(file) => table.write_file(format, &file)?,
+        None => output::written(|out| table.write(format, out))?,
     }
     report(&predictions);
     Ok(ExitCode::SUCCESS)
 }
 
-/// One, or of several classes one for each, with spaces between them.
-fn margins(predictions: &Predictions, row: usize) -> String {
-    predictions.margins_of(row).iter().map(f64::to_string).collect::<Vec<_>>().join(" ")
+/// What can be found out before the data is read.
+fn check(arguments: &Predict, model: &ModelFile) -> anyhow::Result<()> {
+    let lines = !arguments.json && arguments.output_format.unwrap_or_default() == PredictionFormat::Lines;
+    if lines && arguments.margins && arguments.probabilities {
+        let problem =
+            "a line holds one value: choose --margins or --probabilities, or add --output-format csv";
+        return Err(Usage(problem.to_owned()).into());
+    }
+    if !arguments.probabilities || model.scaling().is_some() {
+        Ok(())
+    } else if model.labels == Labels::Numbers {
+        Err(Error::ProbabilitiesOfNumbers.into())
+    } else {
+        Err(Error::NoProbabilities(model.loss).into())
+    }
 }
 
-fn as_json(predictions: &Predictions) -> serde_json::Value {
+fn as_json(predictions: &Predictions, probabilities: bool) -> serde_json::Value {
     let rows = predictions.rows();
     let several = matches!(predictions.labels, Labels::Several(_));
     let margins = match several {
@@ -50,6 +66,10 @@ fn as_json(predictions: &Predictions) -> serde_json::Value {
         Some(Quality::Rmse(error)) => object["rmse"] = error.into(),
         None => {}
     }
+    if let Some(of_classes) = predictions.probabilities.as_ref().filter(|_| probabilities) {
+        let each = predictions.classes().into_iter().zip(of_classes);
+        object["probabilities"] = each.map(|(class, of)| (class, json!(of))).collect();
+    }
     object
 }
 
@@ -69,8 +89,13 @@ fn report(predictions: &Predictions) {
         let cells = words::counted(predictions.unseen_levels, "cell");
         output::note(&format!("note: {cells} with a text that the training data does not have"));
     }
-    if predictions.dropped_values > 0 {
-        let values = words::counted(predictions.dropped_values, "value");
+    warn_of_dropped(predictions.dropped_values);
+}
+
+/// Values that the model could not take into account.
+pub fn warn_of_dropped(dropped_values: usize) {
+    if dropped_values > 0 {
+        let values = words::counted(dropped_values, "value");
         output::note(&format!("warning: {values} left out, of features that the model does not know"));
     }
 }

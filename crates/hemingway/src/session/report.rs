@@ -1,14 +1,13 @@
 //! What is left of a run: its model file and its report.
 
-use hemingway_data::Dataset;
 use hemingway_train::{Quality, Run};
 
 use super::task::{Outcome, Task};
 use crate::default_choice::SIMULATED;
 use crate::prepare::Ready;
 use crate::{
-    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, LATEST_VERSION, TrainReport,
-    TrainRequest, VERSION,
+    Error, FORMAT, LATEST_VERSION, ModelFile, Place, Predictions, SPARSE_VERSION, Store, StoredRun,
+    TrainReport, TrainRequest, VERSION,
 };
 
 /// Closes a run with the model of its last checkpoint.
@@ -26,11 +25,12 @@ pub(crate) fn save_last_checkpoint(
 
 impl Task<'_> {
     pub(super) fn save(&self, outcome: &Outcome) -> Result<TrainReport, Error> {
-        let report = self.report(outcome);
+        let model = self.model(&outcome.run);
+        let report = self.report(outcome, &model);
         if self.request.model.is_none() {
             self.place.make_model_folder(&report.model)?;
         }
-        self.model(&outcome.run).write(&report.model)?;
+        model.write(&report.model)?;
         Ok(report)
     }
 
@@ -61,6 +61,7 @@ impl Task<'_> {
             bias: bias.first().copied(),
             classes: Vec::new(),
             transform: self.ready.transform.clone(),
+            platt: None,
             primal: outcome.primal,
             dual: finite(outcome.dual),
             certified_error: finite(outcome.certified_error),
@@ -70,11 +71,10 @@ impl Task<'_> {
         }
     }
 
-    fn report(&self, outcome: &Outcome) -> TrainReport {
+    fn report(&self, outcome: &Outcome, model: &ModelFile) -> TrainReport {
         let Outcome { run: outcome, quality: train } = outcome;
-        let weights = &outcome.model.weights;
-        let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, weights), data);
-        let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
+        let test = self.ready.test.as_ref().map(|test| Predictions::of(model, &test.dataset));
+        let test_quality = test.as_ref().and_then(|test| test.quality);
         let explained = self.choice.explanation.as_ref();
         let warnings = explained.iter().flat_map(|explained| &explained.warnings).chain(&self.notes);
         TrainReport {
@@ -121,8 +121,9 @@ impl Task<'_> {
             classes: Vec::new(),
             train_accuracy: train.and_then(Quality::accuracy),
             train_rmse: train.and_then(Quality::rmse),
-            test_accuracy: test.and_then(Quality::accuracy),
-            test_rmse: test.and_then(Quality::rmse),
+            test_accuracy: test_quality.and_then(Quality::accuracy),
+            test_rmse: test_quality.and_then(Quality::rmse),
+            test_metrics: test.as_ref().and_then(Predictions::metrics),
             test_dropped_values: self.ready.test.as_ref().map(|test| test.dropped_values),
         }
     }

@@ -1,0 +1,145 @@
+"""Exported models in onnxruntime beside `hemingway predict`, and our metrics beside scikit-learn's.
+
+Trains a model of each kind on generated data, exports it as ONNX, has onnxruntime and `hemingway predict` predict rows
+that took no part, and prints the largest differences. Fails if a difference is larger than 32 bits explain.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from sklearn import metrics
+
+ROOT = Path(__file__).resolve().parents[2]
+# Margins are sums of some terms in 32 bits; relative to the largest margin.
+TOLERANCE = 1e-5
+# Metrics are computed in 64 bits on both sides.
+METRICS_TOLERANCE = 1e-9
+
+# A name, what is drawn, how it is trained, and whether it gives probabilities.
+CASES = [
+    ("logistic", "classes", ["--bias"], True),
+    ("logistic, standardised", "classes", ["--bias", "--standardise"], True),
+    ("logistic, rows of length 1", "classes", ["--standardise", "--normalise", "rows"], True),
+    ("hinge", "classes", ["--loss", "hinge", "--bias", "--standardise"], False),
+    ("hinge, Platt scaling", "classes", ["--loss", "hinge", "--standardise"], True),
+    ("squared", "numbers", ["--regression", "--bias", "--standardise"], False),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", type=Path, default=ROOT / "target/release/hemingway")
+    binary = parser.parse_args().binary.resolve()
+    print(f"{'model':<28}{'rows':>6}{'margins':>12}{'probabilities':>15}{'labels':>8}{'metrics':>12}")
+    wrong = [case[0] for case in CASES if not compare(binary, *case)]
+    sys.exit(f"too different: {', '.join(wrong)}" if wrong else 0)
+
+
+def compare(binary, name, kind, flags, gives_probabilities):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        rows = {file: draw(kind, seed) for seed, file in enumerate(["train.csv", "more.csv", "test.csv"])}
+        for file, (x, y) in rows.items():
+            write(folder / file, x, y)
+        run = runner(binary, folder)
+        run("train", "train.csv", "--label", "y", *flags, "--model", "model.json", "--quiet")
+        if "Platt" in name:
+            run("platt", "model.json", "more.csv", "--label", "y")
+        run("export", "model.json", "model.onnx")
+        ours = json.loads(run("predict", "model.json", "test.csv", "--label", "y", "--json",
+                              *(["--probabilities"] if gives_probabilities else [])))
+        figures = json.loads(run("evaluate", "model.json", "test.csv", "--label", "y", "--json"))
+        x, y = rows["test.csv"]
+        theirs = onnx_outputs(folder / "model.onnx", x)
+        margins, probabilities, labels = differences(ours, theirs)
+        of_metrics = metric_difference(figures, ours, y)
+        print(f"{name:<28}{len(y):>6}{margins:>12.1e}{probabilities:>15.1e}{labels:>8}{of_metrics:>12.1e}")
+        return max(margins, probabilities) < TOLERANCE and labels == 0 and of_metrics < METRICS_TOLERANCE
+
+
+def draw(kind, seed):
+    """Columns of very different units and means, some of them related to the label."""
+    random = np.random.default_rng(seed)
+    weights = np.random.default_rng(100).normal(size=12)
+    standard = random.normal(size=(2000, 12)).astype(np.float32)
+    margin = standard @ weights + random.normal(size=len(standard))
+    scale = np.float32(10.0) ** np.arange(-4, 8, dtype=np.float32)
+    x = (standard * scale + scale * 3).astype(np.float32)
+    return x, np.where(margin > 0, "yes", "no") if kind == "classes" else np.round(margin, 3)
+
+
+def write(file, x, y):
+    header = ",".join([*(f"x{column}" for column in range(x.shape[1])), "y"])
+    lines = (",".join([*(f"{value:.9g}" for value in row), str(label)]) for row, label in zip(x, y))
+    file.write_text("\n".join([header, *lines]) + "\n")
+
+
+def runner(binary, folder):
+    def run(*arguments):
+        environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin"}
+        done = subprocess.run([binary, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"hemingway {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    return run
+
+
+def onnx_outputs(file, x):
+    onnx.checker.check_model(str(file), full_check=True)
+    session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"features": x})))
+
+
+def differences(ours, theirs):
+    """Margins relative to the largest, probabilities as they are, and labels that differ away from the border."""
+    ours_margins = np.array(ours["margins"])
+    margins = theirs.get("margin", theirs.get("prediction"))[:, 0]
+    largest = np.abs(ours_margins).max()
+    probabilities = 0.0
+    if "probabilities" in theirs:
+        both = np.column_stack(list(ours["probabilities"].values()))
+        probabilities = np.abs(both - theirs["probabilities"]).max()
+    labels = 0
+    if "label" in theirs:
+        clear = np.abs(ours_margins) > TOLERANCE * largest
+        labels = int((np.array(ours["predictions"]) != theirs["label"])[clear].sum())
+    return np.abs(ours_margins - margins).max() / largest, probabilities, labels
+
+
+def metric_difference(figures, ours, y):
+    """The largest difference of a figure of `hemingway evaluate` from scikit-learn's."""
+    margins = np.array(ours["margins"])
+    if "rmse" in figures:
+        expected = {
+            "rmse": metrics.root_mean_squared_error(y, margins),
+            "mae": metrics.mean_absolute_error(y, margins),
+            "r_squared": metrics.r2_score(y, margins),
+        }
+    else:
+        negative, positive = figures["confusion"]["classes"]
+        is_positive, predicted = y == positive, np.array(ours["predictions"])
+        expected = {
+            "accuracy": metrics.accuracy_score(y, predicted),
+            "auc": metrics.roc_auc_score(is_positive, margins),
+            "f1": metrics.f1_score(y, predicted, pos_label=positive),
+        }
+        if "probabilities" in ours:
+            expected["log_loss"] = metrics.log_loss(is_positive, np.array(ours["probabilities"][positive]))
+        table = metrics.confusion_matrix(y, predicted, labels=[negative, positive])
+        if table.tolist() != figures["confusion"]["counts"]:
+            sys.exit(f"the confusion table is {figures['confusion']['counts']}, scikit-learn has {table.tolist()}")
+    # Labels go through 32 bits here.
+    return max(abs(figures[name] - value) / max(1, abs(value)) for name, value in expected.items())
+
+
+if __name__ == "__main__":
+    main()
