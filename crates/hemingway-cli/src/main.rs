@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod interrupt;
+mod lambda;
 mod output;
 mod plan;
 mod progress;

@@ -2,13 +2,14 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{output, plan, words};
+use crate::{lambda, output, plan, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
         ("labels", Some(words::labels(&report.dataset.labels))),
+        ("lambda", report.lambda_choice.as_ref().map(|chosen| lambda::in_words(&chosen.choice))),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -31,7 +32,8 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
-    format!("{}\n\n{}\n{}", headline(report), table(&rows), next(report))
+    let path = report.lambda_choice.as_ref().map(lambda::table).unwrap_or_default();
+    format!("{}\n\n{}\n{path}{}", headline(report), table(&rows), next(report))
 }
 
 /// The certified error in words.

@@ -8,6 +8,7 @@
 //! | `version` | `1`, or `2` if there are `indices` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
+//! | `lambda_choice` | how λ was chosen: the λ that were tried, folds or validation data, and the score; absent if it was given |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
@@ -36,7 +37,7 @@ use hemingway_data::{Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, LambdaChoice};
 use crate::target::Target;
 
 /// The value of the field `format`.
@@ -60,6 +61,9 @@ pub struct ModelFile {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How that was chosen; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaChoice>,
     /// What predictions stand for.
     pub labels: Labels,
     /// Number of features, as the user counts them.
@@ -194,6 +198,7 @@ mod tests {
             version: VERSION,
             loss: Loss::Logistic,
             lambda: 1e-4,
+            lambda_choice: None,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             features: 3,
             indices: None,

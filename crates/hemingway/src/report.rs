@@ -7,7 +7,7 @@ use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
-use crate::{Reused, Switched};
+use crate::{LambdaReport, Reused, Switched};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct TrainReport {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How λ was chosen, with every λ that was tried; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaReport>,
     /// Whether the model has a constant term.
     pub bias: bool,
     /// The algorithm.
