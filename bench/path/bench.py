@@ -120,7 +120,8 @@ def peers(matrix, labels, splits, lambdas, trained_on, options):
     def fit(solver, jobs):
         def run():
             model = LogisticRegressionCV(Cs=sorted(given), cv=splits, fit_intercept=False, solver=solver,
-                                         scoring="neg_log_loss", n_jobs=jobs, use_legacy_attributes=False)
+                                         scoring="neg_log_loss", n_jobs=jobs, l1_ratios=(0,),
+                                         use_legacy_attributes=False)
             begun = time.perf_counter()
             model.fit(matrix, labels)
             return time.perf_counter() - begun, model
