@@ -1065,7 +1065,7 @@ pub struct Input {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// The label that becomes +1; with more than two classes it is one against the rest
+    /// The label that becomes +1; of more than two classes it alone is told from the rest, not each of them in turn
     #[arg(long, value_name = "LABEL", help_heading = "Data")]
     pub positive: Option<String>,
 }

@@ -31,16 +31,38 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
-    let test =
-        report.test_metrics.as_ref().map(|test| format!("On the test data:\n{}\n", metrics::more(test)));
-    format!("{}\n\n{}\n{}{}", headline(report), table(&rows), test.unwrap_or_default(), next(report))
+    let test = report.test_metrics.as_ref();
+    let test = test.map(|test| format!("On the test data:\n{}\n", metrics::more(test))).unwrap_or_default();
+    let (headline, classes, next) = (headline(report), classes(report), next(report));
+    format!("{headline}\n\n{}\n{classes}{test}{next}", table(&rows))
+}
+
+/// A line for each of several classes.
+pub fn classes(report: &TrainReport) -> String {
+    if report.classes.is_empty() {
+        return String::new();
+    }
+    let rows = report.classes.iter().map(|class| {
+        vec![
+            class.name.clone(),
+            class.rows.map_or_else(|| words::NONE.to_owned(), words::count),
+            class.algorithm.clone(),
+            words::count(class.rounds as usize),
+            words::duration(class.seconds),
+            class.certified_error.map_or_else(|| words::NONE.to_owned(), words::error),
+            class.run.clone(),
+        ]
+    });
+    let header = ["class", "rows", "algorithm", "rounds", "time", "error", "run"];
+    format!("{}\n", output::table(&header, rows))
 }
 
 /// The certified error in words.
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
         (Some(error), false) => {
-            format!("error {}, relative to the best possible objective", words::error(error))
+            let worst = if report.classes.is_empty() { "" } else { "of the worst class " };
+            format!("{worst}error {}, relative to the best possible objective", words::error(error))
         }
         (Some(error), true) => {
             format!("error {}, relative to the objective at the start", words::error(error))
@@ -80,6 +102,7 @@ fn data(report: &TrainReport) -> String {
 
 fn method(report: &TrainReport) -> String {
     let workers = words::counted(report.workers, "worker");
+    let workers = if report.classes.is_empty() { workers } else { format!("up to {workers}") };
     format!("{} loss, {} with {workers} on the {} engine", report.loss, report.algorithm, report.engine)
 }
 
@@ -161,7 +184,8 @@ fn slow(report: &TrainReport) -> Option<String> {
 const MOST_SLOW: usize = 3;
 
 fn objective(report: &TrainReport) -> String {
-    let value = words::number(report.primal);
+    let of_all = if report.classes.is_empty() { "" } else { ", the sum over all classes" };
+    let value = format!("{}{of_all}", words::number(report.primal));
     match report.dual {
         Some(dual) => format!("{value}; no model has less than {}", words::number(dual)),
         None => value,

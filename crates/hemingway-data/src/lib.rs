@@ -11,6 +11,7 @@
 mod assemble;
 mod characters;
 mod chunk;
+mod classes;
 mod cores;
 mod csv;
 mod csv_layout;
@@ -43,6 +44,7 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
+pub use classes::EachClass;
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;

@@ -58,11 +58,20 @@ impl Dataset {
     /// The rows of each class; all together where targets are numbers.
     fn strata(&self) -> Vec<Vec<usize>> {
         let rows = 0..self.matrix.rows();
-        let (positive, others) = match self.labels {
-            Labels::Classes { .. } => rows.partition(|&row| self.targets[row] > 0.0),
-            Labels::Numbers => (Vec::new(), rows.collect()),
+        let mut strata = match &self.labels {
+            Labels::Classes { .. } => {
+                let (positive, others) = rows.partition(|&row| self.targets[row] > 0.0);
+                vec![positive, others]
+            }
+            Labels::Several(names) => {
+                let mut classes = vec![Vec::new(); names.len()];
+                rows.for_each(|row| classes[self.targets[row] as usize].push(row));
+                classes
+            }
+            Labels::Numbers => vec![rows.collect()],
         };
-        [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
+        strata.retain(|rows| !rows.is_empty());
+        strata
     }
 }
 

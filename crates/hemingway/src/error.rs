@@ -268,6 +268,16 @@ pub enum Error {
     /// The user interrupted a run that has nothing to save yet.
     #[error("interrupted before the first checkpoint: there is no model to save yet")]
     Interrupted,
+    /// The user interrupted a run of several classes that have not all been trained.
+    #[error("interrupted with {done} of {of} classes done: there is no model before all of them have one")]
+    ClassesMissing {
+        /// The run.
+        run: String,
+        /// How many are done.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// The launcher died, and nobody knows why.
     #[error("the workers were lost: {how}{}", quoted(.words))]
     RanksLost {
@@ -339,6 +349,12 @@ pub enum Error {
     OneClass {
         /// As given.
         spec: String,
+    },
+    /// A curve for margins of more than two classes.
+    #[error("probabilities are fitted to the margins of two classes, but the model has {classes}")]
+    CurveOfSeveral {
+        /// How many.
+        classes: usize,
     },
     /// Rows of another kind than those of training.
     #[error(
@@ -598,6 +614,7 @@ impl Error {
             | Error::Standstill { .. }
             | Error::RoundTooLong { .. }
             | Error::Interrupted
+            | Error::ClassesMissing { .. }
             | Error::AllFailed { .. }
             | Error::StudyLost { .. }
             | Error::RanksNotStarted { .. }
@@ -621,7 +638,7 @@ impl Error {
 
     /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. } | Error::Interrupted)
+        matches!(self, Error::Impossible { .. } | Error::Interrupted | Error::ClassesMissing { .. })
     }
 
     /// What to do next, where that is known.
@@ -680,6 +697,9 @@ impl Error {
                  last checkpoint",
             ),
             Error::Interrupted => Some("`hemingway train --resume last` begins it anew"),
+            Error::ClassesMissing { .. } => {
+                Some("`hemingway train --resume last` goes on with the classes that are missing")
+            }
             Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }
@@ -687,6 +707,7 @@ impl Error {
             Error::NoProbabilities(_) => {
                 Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
             }
+            Error::CurveOfSeveral { .. } => Some("train with --loss logistic, which has its own"),
             Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
             Error::OppositeMargins { .. } => Some(
                 "check that the data is of the same kind as in training, and which column holds its labels",

@@ -55,6 +55,7 @@ mod platt;
 mod plot;
 mod predict;
 mod prediction_table;
+mod predictions;
 mod prepare;
 mod process;
 mod profile;
@@ -83,15 +84,16 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};
+pub use model_file::{ClassModel, FORMAT, ModelFile, SEVERAL_VERSION, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
 pub use platt::PlattScaling;
-pub use predict::{Evaluation, Predictions, evaluate, predict, with_probabilities};
+pub use predict::{Evaluation, evaluate, predict, with_probabilities};
 pub use prediction_table::{PredictionFormat, PredictionTable};
+pub use predictions::Predictions;
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
-pub use report::{DatasetSummary, Straggler, TrainReport};
+pub use report::{ClassReport, DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
     Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DatasetFacts, DatasetMattersReproduction,
     DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps,

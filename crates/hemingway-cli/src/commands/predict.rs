@@ -46,12 +46,17 @@ fn check(arguments: &Predict, model: &ModelFile) -> anyhow::Result<()> {
 }
 
 fn as_json(predictions: &Predictions, probabilities: bool) -> serde_json::Value {
-    let rows = predictions.margins.len();
+    let rows = predictions.rows();
+    let several = matches!(predictions.labels, Labels::Several(_));
+    let margins = match several {
+        true => (0..rows).map(|row| json!(predictions.margins_of(row))).collect(),
+        false => json!(predictions.margins),
+    };
     let mut object = json!({
         "rows": rows,
         "labels": predictions.labels,
         "predictions": (0..rows).map(|row| predictions.label(row)).collect::<Vec<_>>(),
-        "margins": predictions.margins,
+        "margins": margins,
         "dropped_values": predictions.dropped_values,
     });
     match predictions.quality {
@@ -68,7 +73,7 @@ fn as_json(predictions: &Predictions, probabilities: bool) -> serde_json::Value 
 
 /// Beside the data, not in it.
 fn report(predictions: &Predictions) {
-    let rows = words::counted(predictions.margins.len(), "row");
+    let rows = words::counted(predictions.rows(), "row");
     match predictions.quality {
         Some(Quality::Accuracy(share)) => output::note(&format!("{rows}, {} right", words::share(share))),
         Some(Quality::Rmse(error)) => output::note(&format!("{rows}, rms error {}", words::number(error))),

@@ -71,6 +71,10 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
             explanation.warnings.iter().for_each(|warning| follower.warn(&format!("Warning: {warning}")));
             follower.say(&plan::in_short(explanation));
         }
+        Progress::Class { name, number, of } => {
+            follower.next(&format!("class {name}"));
+            follower.say(&format!("class {name} against the rest ({number} of {of})"));
+        }
         Progress::Switched(switched) => follower.say(&plan::switched(switched)),
         Progress::Noticed(note) => follower.warn(&format!("Noticed: {note}")),
         Progress::Started(run) => {
