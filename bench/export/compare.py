@@ -29,6 +29,7 @@ CASES = [
     ("logistic, rows of length 1", "classes", ["--standardise", "--normalise", "rows"], True),
     ("hinge", "classes", ["--loss", "hinge", "--bias", "--standardise"], False),
     ("hinge, Platt scaling", "classes", ["--loss", "hinge", "--standardise"], True),
+    ("logistic, four classes", "four", ["--bias", "--standardise"], True),
     ("squared", "numbers", ["--regression", "--bias", "--standardise"], False),
 ]
 
@@ -72,6 +73,8 @@ def draw(kind, seed):
     margin = standard @ weights + random.normal(size=len(standard))
     scale = np.float32(10.0) ** np.arange(-4, 8, dtype=np.float32)
     x = (standard * scale + scale * 3).astype(np.float32)
+    if kind == "four":
+        return x, np.array(["north", "east", "south", "west"])[np.digitize(margin, [-3, 0, 3])]
     return x, np.where(margin > 0, "yes", "no") if kind == "classes" else np.round(margin, 3)
 
 
@@ -102,7 +105,8 @@ def onnx_outputs(file, x):
 def differences(ours, theirs):
     """Margins relative to the largest, probabilities as they are, and labels that differ away from the border."""
     ours_margins = np.array(ours["margins"])
-    margins = theirs.get("margin", theirs.get("prediction"))[:, 0]
+    margins = theirs.get("margin", theirs.get("prediction"))
+    margins = margins if ours_margins.ndim == 2 else margins[:, 0]
     largest = np.abs(ours_margins).max()
     probabilities = 0.0
     if "probabilities" in theirs:
@@ -110,7 +114,8 @@ def differences(ours, theirs):
         probabilities = np.abs(both - theirs["probabilities"]).max()
     labels = 0
     if "label" in theirs:
-        clear = np.abs(ours_margins) > TOLERANCE * largest
+        ordered = np.sort(np.column_stack([ours_margins, 0 * ours_margins]) if ours_margins.ndim == 1 else ours_margins)
+        clear = ordered[:, -1] - ordered[:, -2] > TOLERANCE * largest
         labels = int((np.array(ours["predictions"]) != theirs["label"])[clear].sum())
     return np.abs(ours_margins - margins).max() / largest, probabilities, labels
 
@@ -125,20 +130,36 @@ def metric_difference(figures, ours, y):
             "r_squared": metrics.r2_score(y, margins),
         }
     else:
-        negative, positive = figures["confusion"]["classes"]
-        is_positive, predicted = y == positive, np.array(ours["predictions"])
-        expected = {
-            "accuracy": metrics.accuracy_score(y, predicted),
-            "auc": metrics.roc_auc_score(is_positive, margins),
-            "f1": metrics.f1_score(y, predicted, pos_label=positive),
-        }
-        if "probabilities" in ours:
-            expected["log_loss"] = metrics.log_loss(is_positive, np.array(ours["probabilities"][positive]))
-        table = metrics.confusion_matrix(y, predicted, labels=[negative, positive])
+        classes, predicted = figures["confusion"]["classes"], np.array(ours["predictions"])
+        expected = of_two(classes[1], ours, y) if len(classes) == 2 else of_several(classes, ours, y)
+        expected["accuracy"] = metrics.accuracy_score(y, predicted)
+        table = metrics.confusion_matrix(y, predicted, labels=classes)
         if table.tolist() != figures["confusion"]["counts"]:
             sys.exit(f"the confusion table is {figures['confusion']['counts']}, scikit-learn has {table.tolist()}")
     # Labels go through 32 bits here.
     return max(abs(figures[name] - value) / max(1, abs(value)) for name, value in expected.items())
+
+
+def of_two(positive, ours, y):
+    is_positive, margins = y == positive, np.array(ours["margins"])
+    expected = {
+        "auc": metrics.roc_auc_score(is_positive, margins),
+        "f1": metrics.f1_score(y, np.array(ours["predictions"]), pos_label=positive),
+    }
+    if "probabilities" in ours:
+        expected["log_loss"] = metrics.log_loss(is_positive, np.array(ours["probabilities"][positive]))
+    return expected
+
+
+def of_several(classes, ours, y):
+    margins = np.array(ours["margins"])
+    probabilities = np.column_stack([ours["probabilities"][name] for name in classes])
+    each = [metrics.roc_auc_score(y == name, margins[:, place]) for place, name in enumerate(classes)]
+    return {
+        "auc": np.mean(each),
+        "f1": metrics.f1_score(y, np.array(ours["predictions"]), average="macro"),
+        "log_loss": metrics.log_loss(y, probabilities[:, np.argsort(classes)]),
+    }
 
 
 if __name__ == "__main__":

@@ -188,14 +188,14 @@ fn coefficients_are_sorted_and_in_the_units_of_the_data() {
     let text = sandbox.run(&["show", "last", "--coefficients", "1"]).stdout;
     assert!(text.contains("the 1 most important of 2"), "{text}");
     assert_eq!(
-        text.lines().filter(|line| line.contains("feature ")).count(),
+        text.lines().filter(|line| line.starts_with(" feature ")).count(),
         2,
         "a header and one row: {text}"
     );
 
     assert_eq!(sandbox.run(&["export", "m.json", "c.csv"]).code, Some(0));
     let table = std::fs::read_to_string(sandbox.work.path().join("c.csv")).unwrap();
-    assert!(table.starts_with("name,index,coefficient,importance\nintercept,,"), "{table}");
+    assert!(table.starts_with("class,name,index,coefficient,importance\nspam,intercept,,"), "{table}");
     assert_eq!(table.lines().count(), 4);
 }
 

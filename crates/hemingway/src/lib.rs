@@ -73,7 +73,7 @@ mod units;
 pub use adaptive::Switched;
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
-pub use coefficients::{Coefficient, Coefficients};
+pub use coefficients::{ClassCoefficients, Coefficient, Coefficients};
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;

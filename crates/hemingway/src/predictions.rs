@@ -194,7 +194,11 @@ mod tests {
             quality: None,
             dropped_values: 0,
         };
-        assert_eq!([0, 1, 2].map(|row| predictions.label(row)), ["a", "b", "c"], "of equal margins the first");
+        assert_eq!(
+            [0, 1, 2].map(|row| predictions.label(row)),
+            ["a", "b", "c"],
+            "of equal margins the first"
+        );
         let Some(Metrics::Classes(metrics)) = predictions.metrics() else { panic!("they are classes") };
         assert_eq!((metrics.accuracy, metrics.f1), (1.0, Some(1.0)));
         assert_eq!(metrics.auc, Some((1.0 + 1.0 + 0.5) / 3.0));
