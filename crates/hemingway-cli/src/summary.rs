@@ -2,13 +2,16 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{metrics, output, plan, words};
+use crate::{metrics, output, plan, table, words};
 
 /// What was trained, how, how good it is, and what to do with it.
-pub fn summary(report: &TrainReport) -> String {
+pub fn summary(report: &TrainReport, verbose: bool) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
-        ("labels", Some(words::labels(&report.dataset.labels))),
+        ("labels", Some(table::labels(&report.dataset))),
+        ("weights", words::class_weights(&report.dataset)),
+        ("columns", report.dataset.table.as_ref().map(table::columns)),
+        ("scaling", scaling(report)),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -24,6 +27,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
         ("rms error", quality(report.train_rmse, report.test_rmse, words::number)),
+        ("warning", report.dataset.table.as_ref().and_then(table::hashed)),
         ("warning", dropped(report)),
         ("model", Some(report.model.display().to_string())),
         ("run", Some(report.run.clone())),
@@ -31,10 +35,12 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
+    let columns = report.dataset.table.as_ref().filter(|_| verbose).map(table::every_column);
+    let columns = columns.map_or_else(String::new, |columns| format!("Columns:\n{columns}\n"));
     let test = report.test_metrics.as_ref();
-    let test = test.map(|test| format!("On the test data:\n{}\n", metrics::more(test))).unwrap_or_default();
-    let (headline, classes, next) = (headline(report), classes(report), next(report));
-    format!("{headline}\n\n{}\n{classes}{test}{next}", table(&rows))
+    let test = test.map_or_else(String::new, |test| format!("On the test data:\n{}\n", metrics::more(test)));
+    let (head, classes) = (headline(report), classes(report));
+    format!("{head}\n\n{}\n{classes}{test}{columns}{}", self::table(&rows), next(report))
 }
 
 /// A line for each of several classes.
@@ -98,6 +104,11 @@ fn headline(report: &TrainReport) -> String {
 fn data(report: &TrainReport) -> String {
     let data = &report.dataset;
     format!("{}: {} rows, {}", data.name, words::count(data.rows), words::features(data))
+}
+
+/// Of tables, where it is not what other data gets.
+fn scaling(report: &TrainReport) -> Option<String> {
+    report.dataset.table.as_ref().map(|_| table::scaling(report.standardise, report.bias))
 }
 
 fn method(report: &TrainReport) -> String {

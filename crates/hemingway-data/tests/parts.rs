@@ -73,7 +73,7 @@ fn joined(parts: &[Part]) -> Dataset {
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
     let targets: Vec<f32> = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
-    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets);
+    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets, None);
     Dataset { matrix, targets, fingerprint, ..first.clone() }
 }
 
@@ -260,6 +260,32 @@ fn tables_in_every_dress() {
 }
 
 #[test]
+fn tables_of_all_kinds_of_columns() {
+    let options = LoadOptions { centre: true, drop_unlabelled: true, ..LoadOptions::default() };
+    let row = |row: usize| {
+        let age = if row.is_multiple_of(5) { String::new() } else { format!("{}", 20 + row % 9) };
+        let kind = ["u", "v", "w", "", "x"][row * row % 5];
+        let label = if row == 17 { "NA" } else { ["no", "yes"][row % 2] };
+        format!("{row},{age},{kind},2024-{:02}-01,{},{label}\n", 1 + row % 12, ["true", "false"][row % 3 % 2])
+    };
+    let rows: String = (0..60).map(row).collect();
+    check_text(&format!("id,age,kind,day,flag,label\n{rows}"), &options);
+    let late: String = (0..3000).map(|row| format!("{row}.5,{},1\n", row % 4)).collect();
+    check_large(&format!("a,b,label\n{late}1.5,NA,0\n"), &options); // a plain table until its last line
+    check_text("a,label\n1,x\n2,y\n", &LoadOptions { drop: vec!["a".to_string()], ..options });
+}
+
+/// With the text in a file, in blocks of the usual size.
+fn check_large(text: &str, options: &LoadOptions) {
+    let folder = Folder::new();
+    let path = folder.file("large", text.as_bytes());
+    let whole = load(&path, options);
+    for workers in WORKERS {
+        check_parts(load_parts(&path, options, workers, 1 << 18), &whole, &format!("{workers} workers"));
+    }
+}
+
+#[test]
 fn labels_are_joined_in_the_order_of_the_file() {
     let labels =
         |labels: &[&str]| labels.iter().map(|label| format!("{label} 1:1 2:3\n")).collect::<String>();
@@ -432,7 +458,7 @@ fn files_that_change_are_noticed() {
 #[test]
 fn workers_with_different_files_are_noticed() {
     let folder = Folder::new();
-    let paths = [folder.file("one", b"1 1:1\n0 1:2\n"), folder.file("other", b"1,1\n0,1\n")];
+    let paths = [folder.file("one", b"1 1:1\n0 1:2\n"), folder.file("other", b"2.5,1\n0.5,0\n")];
     let parts =
         together(2, |worker| load_part_blocks(&paths[worker.rank()], &LoadOptions::default(), 16, worker));
     assert!(messages(parts).iter().all(|message| message.contains("another one for another worker")));

@@ -45,7 +45,7 @@ mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family,
+    About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family, Floor,
     GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash,
     Svrg, TakeOver, algorithm, aliases, canonical, catalogue, check_unnamed, entry, named, stands_for,
 };

@@ -2,14 +2,15 @@
 //! matter most.
 //!
 //! Training sees (x − mean)/scale where columns were standardised, so a fitted weight w is a coefficient w/scale of x, and
-//! the intercept is bias − Σ w·mean/scale. How much a feature matters is |w|: by how much one standard deviation of it
+//! the intercept is bias − Σ w·mean/scale. Where a table has centred a feature before, its centre is part of the mean. How
+//! much a feature matters is |w|: by how much one standard deviation of it
 //! moves the margin. Where columns were not standardised that is by how much one unit of it does, and features of
 //! different units cannot be compared.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::Labels;
+use hemingway_data::{Encoding, Labels};
 use serde::Serialize;
 
 use crate::prediction_table::csv_field;
@@ -60,10 +61,13 @@ impl ModelFile {
             Labels::Numbers => vec![None],
         };
         let blocks = names.into_iter().zip(self.blocks());
+        let features = self.named_features();
         Coefficients {
             standardised: self.transform.columns.is_some(),
             normalised_rows: self.transform.rows,
-            of: blocks.map(|(class, (weights, bias))| self.coefficients_of(class, weights, bias)).collect(),
+            of: blocks
+                .map(|(class, (weights, bias))| self.coefficients_of(class, weights, bias, &features))
+                .collect(),
         }
     }
 
@@ -72,26 +76,49 @@ impl ModelFile {
         class: Option<String>,
         weights: &[f64],
         bias: Option<f64>,
+        features: &[NamedFeature],
     ) -> ClassCoefficients {
-        let columns = self.transform.columns.as_ref();
-        let scale = |column: usize| columns.map_or(1.0, |columns| f64::from(columns.scale[column]));
-        let mean = |column: usize| columns.map_or(0.0, |columns| f64::from(columns.mean[column]));
-        let shifts = weights.iter().enumerate().map(|(column, weight)| weight * mean(column) / scale(column));
+        let shifts =
+            weights.iter().zip(features).map(|(weight, feature)| weight * feature.mean / feature.scale);
         let intercept = bias.unwrap_or(0.0) - shifts.sum::<f64>();
-        let coefficient = |(column, weight): (usize, &f64)| {
-            let index = self.indices.as_ref().map_or(column, |indices| indices[column] as usize);
-            let (name, importance) = (self.feature_name(index), weight.abs());
-            Coefficient { name, index, coefficient: weight / scale(column), importance }
+        let coefficient = |(weight, feature): (&f64, &NamedFeature)| Coefficient {
+            name: feature.name.clone(),
+            index: feature.index,
+            coefficient: weight / feature.scale,
+            importance: weight.abs(),
         };
-        let mut coefficients: Vec<Coefficient> = weights.iter().enumerate().map(coefficient).collect();
+        let mut coefficients: Vec<Coefficient> = weights.iter().zip(features).map(coefficient).collect();
         coefficients.sort_by(|one, other| other.importance.total_cmp(&one.importance));
         ClassCoefficients { class, intercept, coefficients }
     }
 
-    /// What people call a feature.
-    fn feature_name(&self, index: usize) -> String {
-        format!("feature {}", index + 1)
+    /// The features that have weights.
+    fn named_features(&self) -> Vec<NamedFeature> {
+        let names = self.table.as_ref().map(Encoding::feature_names);
+        let centres = self.table.as_ref().map(Encoding::centres);
+        let columns = self.transform.columns.as_ref();
+        let feature = |column: usize| {
+            let index = self.indices.as_ref().map_or(column, |indices| indices[column] as usize);
+            let centre = centres.as_ref().map_or(0.0, |centres| f64::from(centres[index]));
+            let name = names.as_ref().map(|names| names[index].clone());
+            NamedFeature {
+                name: name.unwrap_or_else(|| format!("feature {}", index + 1)),
+                index,
+                mean: centre + columns.map_or(0.0, |columns| f64::from(columns.mean[column])),
+                scale: columns.map_or(1.0, |columns| f64::from(columns.scale[column])),
+            }
+        };
+        let count = self.indices.as_ref().map_or(self.features, Vec::len);
+        (0..count).map(feature).collect()
     }
+}
+
+/// A feature and how it was scaled.
+struct NamedFeature {
+    name: String,
+    index: usize,
+    mean: f64,
+    scale: f64,
 }
 
 impl Coefficients {

@@ -66,6 +66,7 @@ mod request;
 mod room;
 mod session;
 mod store;
+mod table;
 mod target;
 mod tune;
 mod units;
@@ -84,7 +85,7 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{ClassModel, FORMAT, ModelFile, SEVERAL_VERSION, SPARSE_VERSION, VERSION};
+pub use model_file::{ClassModel, FORMAT, LATEST_VERSION, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
@@ -103,6 +104,7 @@ pub use reproduce::{
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
+pub use table::{ColumnKind, ColumnSummary, TableSummary};
 pub use tune::{
     EvaluatedStep, TEMPLATE, TuneEvent, TuneJob, TuneReport, TuneRequest, TuneSource, TuneStop, TuneWatch,
     check_plots, plot_study, serve, tune,
@@ -117,8 +119,8 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Crowded, Effort, Entry, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
-    SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
-    engines, named, stands_for,
+    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point,
+    Quality, SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical,
+    catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

@@ -1,6 +1,6 @@
 //! Applies a model to data.
 
-use hemingway_data::{Labels, LoadOptions, MemoryLimit, load_counting};
+use hemingway_data::{Labels, LoadOptions, Loaded, MemoryLimit, load_counting};
 
 use crate::metrics::Metrics;
 use crate::prepare::load_options;
@@ -11,8 +11,8 @@ use crate::{DataRequest, Error, ModelFile, PlattScaling, Predictions};
 pub struct Evaluation {
     /// In figures.
     pub metrics: Metrics,
-    /// Values left out because the model knows no such feature.
-    pub dropped_values: usize,
+    /// What they are figures of.
+    pub predictions: Predictions,
 }
 
 /// Reads data as the model's training data was read, and predicts each row.
@@ -20,15 +20,17 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
     let options = LoadOptions {
         columns: Some(model.features),
         used: model.indices.clone(),
+        encoding: model.table.clone(),
         memory_limit: Some(MemoryLimit::new(None, 1).bytes),
         labels: Some(model.labels.clone()),
         regression: model.labels == Labels::Numbers,
         ..load_options(request)?
     };
     let loaded = load_counting(&request.spec, &options)?;
-    let mut data = loaded.dataset;
+    let Loaded { dataset: mut data, dropped_values, ignored_columns, unseen_levels, ids, .. } = loaded;
     model.transform.apply(&mut data);
-    Ok(Predictions { dropped_values: loaded.dropped_values, ..Predictions::of(model, &data) })
+    let predictions = Predictions::of(model, &data);
+    Ok(Predictions { dropped_values, ignored_columns, unseen_levels, ids, ..predictions })
 }
 
 /// Predicts each row of data that has labels, and compares.
@@ -36,7 +38,7 @@ pub fn evaluate(model: &ModelFile, request: &DataRequest) -> Result<Evaluation, 
     let predictions = predict(model, request)?;
     let unlabelled = || Error::UnlabelledTest { spec: request.spec.clone() };
     let metrics = predictions.metrics().ok_or_else(unlabelled)?;
-    Ok(Evaluation { metrics, dropped_values: predictions.dropped_values })
+    Ok(Evaluation { metrics, predictions })
 }
 
 /// The same model with probabilities: a curve fitted to its margins on data that took no part in training.

@@ -170,6 +170,9 @@ mod tests {
             targets: vec![],
             quality: None,
             dropped_values: 0,
+            ignored_columns: vec![],
+            unseen_levels: 0,
+            ids: vec![],
         }
     }
 

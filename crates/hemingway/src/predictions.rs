@@ -22,6 +22,12 @@ pub struct Predictions {
     pub quality: Option<Quality>,
     /// Values left out because the model knows no such feature.
     pub dropped_values: usize,
+    /// Columns that the model does not know.
+    pub ignored_columns: Vec<String>,
+    /// Cells with a text that the model does not know.
+    pub unseen_levels: usize,
+    /// What names each row, if a column was asked for.
+    pub ids: Vec<String>,
 }
 
 impl Predictions {
@@ -37,6 +43,9 @@ impl Predictions {
             labels: model.labels.clone(),
             targets: data.targets.clone(),
             dropped_values: 0,
+            ignored_columns: Vec::new(),
+            unseen_levels: 0,
+            ids: Vec::new(),
         }
     }
 
@@ -193,6 +202,9 @@ mod tests {
             targets: vec![0.0, 1.0, 2.0],
             quality: None,
             dropped_values: 0,
+            ignored_columns: Vec::new(),
+            unseen_levels: 0,
+            ids: Vec::new(),
         };
         assert_eq!(
             [0, 1, 2].map(|row| predictions.label(row)),

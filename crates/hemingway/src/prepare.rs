@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, EachClass, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix,
-    MemoryLimit, Transform, load, load_counting,
+    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, LabelColumn, LoadOptions, Loaded,
+    Matrix, MemoryLimit, Transform, load, load_counting,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
@@ -17,7 +17,7 @@ use crate::inputs::profile_of;
 use crate::pilots::PilotSetup;
 use crate::ranks::{Ranks, Setup};
 use crate::room::{Room, limit};
-use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
+use crate::{Choice, DataRequest, DatasetSummary, Error, TableSummary, TrainRequest};
 
 /// All that a run needs.
 pub(crate) struct Ready {
@@ -25,6 +25,8 @@ pub(crate) struct Ready {
     pub summary: DatasetSummary,
     /// The features that have weights.
     pub features: Features,
+    /// What became of the columns of a table.
+    pub encoding: Option<Arc<Encoding>>,
     /// The memory that training may use; unknown of ranks that do not tell.
     pub room: Option<Room>,
     pub transform: Transform,
@@ -43,7 +45,8 @@ impl Ready {
     /// All of it but the test data.
     pub(crate) fn without_test(&self) -> Ready {
         let (summary, features) = (self.summary.clone(), self.features.clone());
-        Ready { summary, features, transform: self.transform.clone(), test: None, several: None, ..*self }
+        let (encoding, transform) = (self.encoding.clone(), self.transform.clone());
+        Ready { summary, features, encoding, transform, test: None, several: None, ..*self }
     }
 
     /// The problem of one of several classes, whose rows are here, and which becomes +1 in them. Nobody waits for them to be
@@ -204,8 +207,10 @@ fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
+        table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
     };
     let load_seconds = loaded.load_seconds + loaded.transform_seconds;
     Ok(LookedAt { data, profile, look: *look, load_seconds, profile_seconds: loaded.profile_seconds })
@@ -315,7 +320,8 @@ fn read(
         Some(_) => LoadOptions { positive: None, ..train_options(request, ManyClasses::Kept)? },
         None => train_options(request, many)?,
     };
-    let mut data = load(&request.data.spec, &within(limit.bytes, options))?;
+    let loaded = load_counting(&request.data.spec, &within(limit.bytes, options))?;
+    let Loaded { dataset: mut data, unlabelled_rows, .. } = loaded;
     let source = data.fingerprint;
     let each_class = EachClass::of(&data);
     if request.data.fraction < 1.0 {
@@ -329,13 +335,17 @@ fn read(
         used: used.in_order_of(&data),
     });
     check_workers(choice.workers, &data)?;
-    let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
+    let asked = request.data.class_weight.as_ref();
+    let class_weights = asked.map_or(Ok(Vec::new()), |asked| data.weigh_classes(asked))?;
+    let table = data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, unlabelled_rows));
+    let mut summary =
+        DatasetSummary { source: Some(source), class_weights, table, ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
-    let mut test = load_test(request, &summary, &data.features, left)?;
+    let mut test = load_test(request, &summary, &data.features, data.encoding.as_deref(), left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
-    let transform = Transform::fit(&data, request.data.normalise_rows, request.data.standardise);
+    let transform = Transform::fit(&data, request.data.normalise_rows, request.data.is_standardised());
     transform.apply(&mut data);
     summary.fingerprint = Some(data.fingerprint);
     if let Some(test) = &mut test {
@@ -344,11 +354,12 @@ fn read(
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
-    let features = data.features.clone();
+    let (features, encoding) = (data.features.clone(), data.encoding.clone());
     let ready = Ready {
         problem,
         summary,
         features,
+        encoding,
         room,
         transform,
         test,
@@ -400,13 +411,16 @@ fn have_it_read(
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
+        table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
     };
     let features = Features { count: loaded.features, used: loaded.used };
+    let encoding = loaded.encoding.map(Arc::new);
     let begin = Instant::now();
     let left = limit(request).bytes;
-    let mut test = load_test(request, &summary, &features, left)?;
+    let mut test = load_test(request, &summary, &features, encoding.as_deref(), left)?;
     if let Some(test) = &mut test {
         check_centred(&loaded.transform, &test.dataset, left)?;
         loaded.transform.apply(&mut test.dataset);
@@ -415,6 +429,7 @@ fn have_it_read(
         problem,
         summary,
         features,
+        encoding,
         room: loaded.room.map(Room::on_ranks),
         transform: loaded.transform,
         test,
@@ -436,8 +451,9 @@ pub(crate) fn set_up_ranks(
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
         options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request, many)? },
+        class_weight: request.data.class_weight.clone(),
         normalise_rows: request.data.normalise_rows,
-        standardise: request.data.standardise,
+        standardise: request.data.is_standardised(),
     };
     Setup::new(request, choice, problem(request)?, source)
 }
@@ -449,13 +465,27 @@ pub(crate) fn load_options(request: &DataRequest) -> Result<LoadOptions, Error> 
         zero_based: request.zero_based,
         label: request.label.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         positive: request.positive.clone(),
+        drop: request.drop.clone(),
+        keep: request.keep.clone(),
+        text: request.text.clone(),
+        number: request.number.clone(),
+        numbers: request.numbers,
+        drop_unlabelled: request.drop_unlabelled,
+        weight: request.weight.clone(),
+        id: request.id.clone(),
+        centre: request.is_standardised(),
         ..LoadOptions::default()
     })
 }
 
 fn train_options(request: &TrainRequest, many: ManyClasses) -> Result<LoadOptions, Error> {
-    let (regression, several) = (request.is_regression(), many == ManyClasses::Kept);
-    let options = LoadOptions { regression, several, ..load_options(&request.data)? };
+    let fraction = request.data.fraction;
+    let options = LoadOptions {
+        regression: request.is_regression(),
+        several: many == ManyClasses::Kept,
+        learn_on: (fraction < 1.0).then_some((fraction, request.seed)),
+        ..load_options(&request.data)?
+    };
     if options.label == LabelColumn::Absent { Err(Error::Unlabelled) } else { Ok(options) }
 }
 
@@ -475,7 +505,7 @@ fn check_centred(transform: &Transform, test: &Dataset, limit: u64) -> Result<()
     match &test.matrix {
         Matrix::Sparse(sparse) if centred => {
             let values = (sparse.rows() as u64).saturating_mul(4 * sparse.columns() as u64);
-            check_bytes(&test.name, "its rows, made dense by --standardise, take", values, limit)
+            check_bytes(&test.name, "its rows, made dense to be centred, take", values, limit)
         }
         _ => Ok(()),
     }
@@ -494,12 +524,14 @@ fn load_test(
     request: &TrainRequest,
     training: &DatasetSummary,
     features: &Features,
+    encoding: Option<&Encoding>,
     limit: u64,
 ) -> Result<Option<Loaded>, Error> {
     let Some(spec) = &request.test else { return Ok(None) };
     let options = LoadOptions {
         columns: Some(features.count),
         used: features.used.clone(),
+        encoding: encoding.cloned(),
         memory_limit: Some(limit),
         labels: Some(training.labels.clone()),
         positive: None,
@@ -515,7 +547,7 @@ fn load_test(
 
 fn problem(request: &TrainRequest) -> Result<Problem, Error> {
     let problem = Problem::new(request.loss, request.lambda)?;
-    Ok(if request.bias { problem.with_bias() } else { problem })
+    Ok(if request.has_bias() { problem.with_bias() } else { problem })
 }
 
 pub(crate) fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {

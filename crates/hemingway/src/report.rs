@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use hemingway_data::{Dataset, Fingerprint, Labels};
+use hemingway_data::{CountedClass, Dataset, Fingerprint, Labels};
 use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Metrics;
-use crate::{Reused, Switched};
+use crate::{Reused, Switched, TableSummary};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct TrainReport {
     pub lambda: f64,
     /// Whether the model has a constant term.
     pub bias: bool,
+    /// Whether columns were scaled to standard deviation 1.
+    #[serde(default)]
+    pub standardise: bool,
     /// The algorithm.
     pub algorithm: String,
     /// Its hyperparameters.
@@ -187,12 +190,18 @@ pub struct DatasetSummary {
     pub nonzeros: usize,
     /// What the targets stand for.
     pub labels: Labels,
+    /// How often a row of each class counts; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// What it contains, with what was done to it; unknown in runs of older versions.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
     /// What its source contains: the same for every sample of its rows.
     #[serde(default)]
     pub source: Option<Fingerprint>,
+    /// What was done to its columns, if it is a table; unknown in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableSummary>,
 }
 
 impl DatasetSummary {
@@ -205,8 +214,10 @@ impl DatasetSummary {
             occurring: data.features.used.as_ref().map(Vec::len),
             nonzeros: data.matrix.nonzeros(),
             labels: data.labels.clone(),
+            class_weights: Vec::new(),
             fingerprint: Some(data.fingerprint),
             source: Some(data.fingerprint.untreated()),
+            table: data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, 0)),
         }
     }
 

@@ -106,10 +106,12 @@ fn repair(arguments: &RepairRuns) -> anyhow::Result<ExitCode> {
 type WithEnd = (StoredRun, Option<Point>, u64);
 
 fn runs_with_ends(store: &Store) -> Result<Vec<WithEnd>, hemingway::Error> {
-    let with_end = |run: StoredRun| Ok((store.last_point(&run)?, store.bytes_of(&run)?, run));
-    let runs = store.runs()?.into_iter().map(with_end);
-    let runs = runs.map(|run: Result<_, hemingway::Error>| run.map(|(last, bytes, run)| (run, last, bytes)));
-    Ok(with_their_classes(runs.collect::<Result<_, hemingway::Error>>()?))
+    let with_end = |run: StoredRun| {
+        let (last, bytes) = (store.last_point(&run)?, store.bytes_of(&run)?);
+        Ok((run, last, bytes))
+    };
+    let runs = store.runs()?.into_iter().map(with_end).collect::<Result<_, hemingway::Error>>()?;
+    Ok(with_their_classes(runs))
 }
 
 /// The runs of classes below that of all classes, in their order.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hemingway_data::{Dataset, cores};
 
+use super::commons::LEAD;
 use super::{Commons, Meeting, check, run_workers};
 use crate::{
     Engine, Error, Event, Job, Journal, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work,
@@ -144,8 +145,3 @@ impl Transport for Thread<'_> {
 /// Steps after which a worker looks whether the round is over: often enough that a round is hardly longer than it should
 /// be, rarely enough that the common count is in nobody's way.
 const STEPS_BETWEEN_LOOKS: usize = 64;
-
-/// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
-/// another one would make pass after pass over its own rows at weights that nobody else moves. Threads on cores of their own
-/// are hardly ever so far apart. It is also what keeps the journal of a worker from filling up while others wait.
-const LEAD: u64 = 256;

@@ -5,7 +5,7 @@ use hemingway_train::{Effort, Quality, Ranking};
 
 use super::{Classes, Rows, Trained};
 use crate::{
-    ClassModel, ClassReport, Error, FORMAT, ModelFile, Predictions, SEVERAL_VERSION, StoredRun, TrainReport,
+    ClassModel, ClassReport, Error, FORMAT, LATEST_VERSION, ModelFile, Predictions, StoredRun, TrainReport,
 };
 
 impl Classes<'_> {
@@ -25,10 +25,12 @@ impl Classes<'_> {
         let features = &self.ready.features;
         ModelFile {
             format: FORMAT.to_owned(),
-            version: SEVERAL_VERSION,
+            version: LATEST_VERSION,
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
+            class_weights: self.ready.summary.class_weights.clone(),
+            table: self.ready.encoding.as_deref().cloned(),
             features: features.count,
             indices: features.used.clone(),
             weights: Vec::new(),
