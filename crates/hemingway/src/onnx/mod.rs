@@ -1,6 +1,7 @@
 //! A model as ONNX, for runtimes in other languages: transform, weights, labels and probabilities in one file.
 //!
-//! The input `features` has one column for each feature that has a weight, in their order. Outputs are `label`, `margin`
+//! A model of a table has an input for each column (`columns`); of others the input `features` has one column for each
+//! feature that has a weight, in their order. Outputs are `label`, `margin`
 //! and, where the model gives them, `probabilities` (the negative class first); for regression `prediction`. Of several
 //! classes margins and probabilities have a column each. Everything
 //! is computed in 32 bits, which all runtimes can do; ours sums in 64 bits, so margins differ in the seventh digit.
@@ -8,6 +9,7 @@
 //! ONNX is a handful of Protocol Buffers messages. They are written by hand (`wire`, `graph`): a code generator would be
 //! a larger dependency than what it generates.
 
+mod columns;
 mod graph;
 mod wire;
 
@@ -30,8 +32,8 @@ impl ModelFile {
     /// The same in memory.
     pub fn to_onnx(&self) -> Result<Vec<u8>, Error> {
         let mut graph = Graph::default();
-        let (classes, columns) = (self.blocks().len(), self.blocks()[0].0.len());
-        let features = graph.input("features", Kind::Float, &[Size::Rows, Size::Fixed(columns)]);
+        let classes = self.blocks().len();
+        let features = self.features(&mut graph)?;
         let transformed = self.transformed(&mut graph, features);
         let margin = self.margin(&mut graph, &transformed)?;
         let sizes = [Size::Rows, Size::Fixed(classes)];
@@ -52,6 +54,19 @@ impl ModelFile {
             graph.output("probabilities", &each, Kind::Float, &[Size::Rows, Size::Fixed(classes.max(2))]);
         }
         Ok(graph.into_file("hemingway", &self.facts()))
+    }
+
+    /// One input for all features, or one for each column of a table.
+    fn features(&self, graph: &mut Graph) -> Result<Value, Error> {
+        let Some(table) = &self.table else {
+            let columns = self.blocks()[0].0.len();
+            return Ok(graph.input("features", Kind::Float, &[Size::Rows, Size::Fixed(columns)]));
+        };
+        let all = columns::features(graph, table)?;
+        let Some(indices) = &self.indices else { return Ok(all) };
+        let indices: Vec<i64> = indices.iter().map(|index| i64::from(*index)).collect();
+        let indices = graph.integers(&indices);
+        Ok(graph.apply("Gather", &[&all, &indices], &[Attribute::Whole("axis", 1)]))
     }
 
     fn transformed(&self, graph: &mut Graph, mut value: Value) -> Value {
@@ -96,7 +111,7 @@ fn standardised(graph: &mut Graph, mut value: Value, columns: &Standardise) -> V
 /// Rows of length 1. They are divided by their largest value first: squares of tiny or huge ones are none in 32 bits.
 fn normalised(graph: &mut Graph, value: &Value) -> Value {
     let smallest = graph.floats(&[1], &[f32::MIN_POSITIVE]);
-    let over_columns = [Attribute::Wholes("axes", 1), Attribute::Whole("keepdims", 1)];
+    let over_columns = [Attribute::List("axes", vec![1]), Attribute::Whole("keepdims", 1)];
     let sizes = graph.apply("Abs", &[value], &[]);
     let largest = graph.apply("ReduceMax", &[&sizes], &over_columns);
     let largest = graph.apply("Max", &[&largest, &smallest], &[]);
