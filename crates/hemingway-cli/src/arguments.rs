@@ -474,7 +474,7 @@ pub struct Profile {
 Example:
   hemingway predict model.json new.libsvm > labels.txt
   hemingway predict model.json new.csv --label none --probabilities
-  hemingway predict model.json new.csv --output-format csv --output predictions.csv")]
+  hemingway predict model.json new.csv --id PassengerId --output predictions.csv")]
 pub struct Predict {
     /// A model file that `hemingway train` wrote
     #[arg(value_name = "MODEL")]
@@ -486,6 +486,10 @@ pub struct Predict {
 
     #[command(flatten)]
     pub reading: Reading,
+
+    /// The column that names rows: each prediction stands beside its name, in a table unless --output-format says otherwise
+    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    pub id: Option<String>,
 
     /// Print margins x·w in place of labels, or beside them in tables and JSON lines
     #[arg(long, help_heading = "Output")]

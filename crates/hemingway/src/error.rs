@@ -355,6 +355,12 @@ pub enum Error {
         /// As given.
         spec: String,
     },
+    /// A curve for margins of more than two classes.
+    #[error("probabilities are fitted to the margins of two classes, but the model has {classes}")]
+    CurveOfSeveral {
+        /// How many.
+        classes: usize,
+    },
     /// Rows of another kind than those of training.
     #[error(
         "in {spec} larger margins go with the negative class: a curve fitted to them has slope {slope:.3}"
@@ -368,11 +374,6 @@ pub enum Error {
     /// Probabilities of quantities.
     #[error("the model predicts numbers, which have no probabilities")]
     ProbabilitiesOfNumbers,
-    /// A curve from margins to probabilities for each of several classes.
-    #[error(
-        "the model tells {0} classes apart, and curves to probabilities are fitted for two only\nhint: models of the logistic loss give probabilities of several classes without one"
-    )]
-    CurveOfSeveral(usize),
     /// A model that other programs cannot compute.
     #[error("the model cannot be written as ONNX: {problem}")]
     NotInOnnx {
@@ -718,6 +719,7 @@ impl Error {
             Error::NoProbabilities(_) => {
                 Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
             }
+            Error::CurveOfSeveral { .. } => Some("train with --loss logistic, which has its own"),
             Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
             Error::OppositeMargins { .. } => Some(
                 "check that the data is of the same kind as in training, and which column holds its labels",

@@ -169,10 +169,16 @@ impl ModelFile {
 
     /// Weights as training has them, the bias, if any, at the end: of each class, or the only ones.
     pub fn all_weights(&self) -> Vec<Vec<f64>> {
-        let own = [(&self.weights, self.bias)];
-        let own = own.into_iter().filter(|_| self.classes.is_empty());
-        let blocks = own.chain(self.classes.iter().map(|class| (&class.weights, class.bias)));
-        blocks.map(|(weights, bias)| weights.iter().copied().chain(bias).collect()).collect()
+        let joined = |(weights, bias): (&[f64], Option<f64>)| weights.iter().copied().chain(bias).collect();
+        self.blocks().into_iter().map(joined).collect()
+    }
+
+    /// Weights without the bias, and the bias: of each class, or the only ones.
+    pub(crate) fn blocks(&self) -> Vec<(&[f64], Option<f64>)> {
+        if self.classes.is_empty() {
+            return vec![(&self.weights, self.bias)];
+        }
+        self.classes.iter().map(|class| (class.weights.as_slice(), class.bias)).collect()
     }
 
     /// The curve from margins to probabilities, if there is one: as it was fitted, or else that of the logistic loss.
@@ -329,7 +335,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn several() -> ModelFile {
+    pub(crate) fn several() -> ModelFile {
         let class = |name: &str, weight: f64| ClassModel {
             name: name.into(),
             weights: vec![weight, -weight, 1.0 / 3.0],

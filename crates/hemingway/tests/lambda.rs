@@ -66,7 +66,7 @@ fn every_score_is_that_of_a_model_trained_on_the_other_folds() {
     let data = load(SPEC, &LoadOptions::default()).unwrap();
     for bias in [false, true] {
         let how = LambdaRequest { fold_file: Some(every_fifth(&folder, 400)), error: 1e-6, ..of(&lambdas) };
-        let report = report(TrainRequest { bias, ..request() }, &how).unwrap();
+        let report = report(TrainRequest { bias: Some(bias), ..request() }, &how).unwrap();
         for (lambda, point) in lambdas.into_iter().zip(&report.points) {
             assert!(point.certified_error <= 1e-6, "{point:?}");
             let problem = Problem::new(Loss::Logistic, lambda).unwrap();
