@@ -13,6 +13,7 @@ mod assemble;
 mod characters;
 mod chunk;
 mod class_weight;
+mod classes;
 mod cores;
 mod csv;
 mod csv_layout;
@@ -46,7 +47,8 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
-pub use class_weight::{ClassWeight, ClassWeights};
+pub use class_weight::{ClassWeight, CountedClass};
+pub use classes::EachClass;
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;
