@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunk::Chunk;
 use crate::features::{Columns, may_have_gaps, occurring};
 use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
+use crate::joined::Place;
 use crate::labels::{Column, hopeless};
 use crate::{Dataset, Dense, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
 
@@ -28,6 +29,8 @@ pub(crate) struct Assembler<'a> {
     pub(crate) labels: Column,
     /// Lines appended so far, for messages.
     pub(crate) lines: usize,
+    /// The files that the lines came from.
+    pub(crate) places: Vec<Place>,
     shape: Shape,
     hash: RowHash,
     dropped: usize,
@@ -76,7 +79,18 @@ impl<'a> Assembler<'a> {
         let columns = known.as_ref().map(Columns::count).or(options.columns).unwrap_or(0);
         let shape = Shape { columns, ..Shape::default() };
         let (hash, storage) = (RowHash::default(), Storage::empty());
-        Assembler { file, options, labels, lines: 0, shape, hash, dropped: 0, storage, known }
+        Assembler {
+            file,
+            options,
+            labels,
+            lines: 0,
+            places: Vec::new(),
+            shape,
+            hash,
+            dropped: 0,
+            storage,
+            known,
+        }
     }
 
     /// Says whether the input turned out to have labels.
@@ -194,7 +208,8 @@ impl<'a> Assembler<'a> {
             let what = || format!("its {} rows take", self.shape.rows);
             self.options.check_memory(self.file, bytes as u64, what)?;
         }
-        let (targets, labels) = self.labels.finish(self.file, self.options)?;
+        let labelled = self.labels.finish(self.file, self.options);
+        let (targets, labels) = labelled.map_err(|error| error.located(self.file, &self.places))?;
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;

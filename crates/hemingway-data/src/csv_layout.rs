@@ -11,7 +11,7 @@ use crate::csv::split;
 use crate::error::{excerpt, list};
 use crate::format::delimiter;
 use crate::input::Source;
-use crate::{Error, Format, LabelColumn, LoadOptions, number};
+use crate::{Error, Format, LabelColumn, LoadOptions, encoding, number};
 
 /// Headers that mean a label. Without a header line `y` is a label's value as often as its name.
 const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
@@ -44,16 +44,18 @@ impl Layout {
         source.skip(blank_bytes);
         let head = source.head();
         let first_line = lines(head).next().unwrap_or_default();
-        let delimiter = match format {
-            Format::Tsv => b'\t',
-            _ => delimiter(first_line).unwrap_or(b','),
+        let delimiter = match (source.delimiter().or(options.delimiter), format) {
+            (Some(delimiter), _) => delimiter,
+            (None, Format::Tsv) => b'\t',
+            (None, Format::Space) => b' ',
+            (None, _) => delimiter(first_line).unwrap_or(b','),
         };
         let sample = sample(head, delimiter);
         let Some(first) = sample.first() else {
             return Ok((Layout { delimiter, columns: 1, label: None, header: None }, blank_lines));
         };
-        let header =
-            is_header(&sample, options).then(|| first.iter().map(|name| text(name)).collect::<Vec<_>>());
+        let header = (source.delimiter().is_some() || is_header(&sample, options))
+            .then(|| first.iter().map(|name| text(name)).collect::<Vec<_>>());
         let rows = &sample[usize::from(header.is_some())..];
         let mut layout = Layout { delimiter, columns: first.len(), label: None, header };
         layout.label = layout.label_column(source.file(), rows, options)?;
@@ -126,7 +128,7 @@ impl Layout {
 }
 
 /// Bytes and lines before the first line that is not blank.
-fn leading_blank(head: &[u8]) -> (usize, usize) {
+pub(crate) fn leading_blank(head: &[u8]) -> (usize, usize) {
     let (mut bytes, mut lines) = (0, 0);
     while let Some(end) = memchr::memchr(b'\n', &head[bytes..]) {
         if !head[bytes..bytes + end].trim_ascii().is_empty() {
@@ -191,5 +193,5 @@ fn is_text(field: &[u8]) -> bool {
 }
 
 fn text(field: &[u8]) -> String {
-    String::from_utf8_lossy(field).into_owned()
+    encoding::text(field).into_owned()
 }

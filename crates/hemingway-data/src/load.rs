@@ -1,7 +1,7 @@
 //! From a spec to a dataset: a path, `synthetic:NAME,…` or `embedded:mnist`.
 
 use crate::assemble::{Assembler, Filled};
-use crate::format::recognise;
+use crate::format::{check_named, recognise};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
 use crate::labels::Column;
@@ -34,7 +34,7 @@ pub fn load_counting(spec: &str, options: &LoadOptions) -> Result<Loaded, Error>
             embedded::read(spec, name, Share::WHOLE, assembler)
         }),
         _ => assemble(spec, options, |assembler| {
-            read(Source::open(spec)?, options.format, LabelSource::Beside(spec), BLOCK_BYTES, assembler)
+            read(Source::open(spec)?, options.format, LabelSource::Beside, BLOCK_BYTES, assembler)
         }),
     }
 }
@@ -79,7 +79,15 @@ impl<'a> Input<'a> {
         format: Option<Format>,
         options: &LoadOptions,
     ) -> Result<Input<'a>, Error> {
-        let format = format.map_or_else(|| recognise(source.file(), source.head()), Ok)?;
+        let format = match format {
+            _ if source.delimiter().is_some() => Format::Csv,
+            Some(format) => check_named(source.part(), source.head()).map(|()| format)?,
+            None => recognise(source.part(), source.head())?,
+        };
+        if source.is_joined() && format == Format::Idx {
+            let (file, format) = (source.file().to_string(), format.to_string());
+            return Err(Error::NotJoined { file, format });
+        }
         let text = Text::find(&mut source, format, options)?;
         Ok(Input { source, format, text })
     }
@@ -91,7 +99,8 @@ fn assemble(
     fill: impl FnOnce(&mut Assembler) -> Result<Filled, Error>,
 ) -> Result<Loaded, Error> {
     let mut assembler = Assembler::new(file, options, Column::for_options(options));
-    let filled = fill(&mut assembler)?;
+    let filled = fill(&mut assembler);
+    let filled = filled.map_err(|error| error.located(file, &assembler.places))?;
     assembler.finish(filled.format)
 }
 

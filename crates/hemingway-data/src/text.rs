@@ -3,6 +3,7 @@
 use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 use crate::csv_layout::Layout;
+use crate::header::Header;
 use crate::input::Source;
 use crate::libsvm::Libsvm;
 use crate::pipeline::{self, BlockParser, Fault};
@@ -19,6 +20,8 @@ pub(crate) struct Text {
     pub(crate) parser: Box<dyn LineParser>,
     /// Lines that were taken off the source already.
     pub(crate) lines: usize,
+    /// The header, which other files of the dataset may have, too.
+    pub(crate) header: Option<Header>,
     has_labels: bool,
 }
 
@@ -33,12 +36,15 @@ impl Text {
             Format::Libsvm => {
                 let parser = Libsvm::new(source, options)?;
                 let has_labels = parser.has_labels();
-                Ok(Some(Text { parser: Box::new(parser), lines: 0, has_labels }))
+                Ok(Some(Text { parser: Box::new(parser), lines: 0, header: None, has_labels }))
             }
-            Format::Csv | Format::Tsv => {
+            Format::Csv | Format::Tsv | Format::Space => {
                 let (layout, lines) = Layout::find(source, format, options)?;
                 let has_labels = layout.label.is_some();
-                Ok(Some(Text { parser: Box::new(layout), lines, has_labels }))
+                let delimiter = layout.delimiter;
+                let header = layout.header.clone().map(|names| Header { names, delimiter });
+                source.expect_header(header.clone());
+                Ok(Some(Text { parser: Box::new(layout), lines, header, has_labels }))
             }
             Format::Idx => Ok(None),
         }
@@ -54,7 +60,9 @@ impl Text {
     ) -> Result<(), Error> {
         assembler.expect_labels(self.has_labels);
         assembler.lines = lines;
-        pipeline::run(source, block_bytes, &*self.parser, assembler)
+        let done = pipeline::run(source, block_bytes, &*self.parser, assembler);
+        assembler.places = source.places();
+        done
     }
 }
 

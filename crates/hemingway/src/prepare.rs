@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit,
-    Transform, load, load_counting,
+    Characters, Dataset, Features, Fingerprint, Format, LabelColumn, LoadOptions, Loaded, Matrix,
+    MemoryLimit, Transform, load, load_counting, parse_delimiter,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
@@ -342,6 +342,7 @@ fn have_it_read(
 
 /// Ranks that will read the data of a request.
 pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Setup, Error> {
+    request.check_seen_by_ranks()?;
     let source = Source {
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
@@ -354,8 +355,11 @@ pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Se
 
 /// How to read data, from the words of the command line.
 pub(crate) fn load_options(request: &DataRequest) -> Result<LoadOptions, Error> {
+    let format = request.format.as_deref().map(str::parse).transpose()?;
+    let delimiter = request.delimiter.as_deref().map(parse_delimiter).transpose()?;
     Ok(LoadOptions {
-        format: request.format.as_deref().map(str::parse).transpose()?,
+        format: Format::with_delimiter(format, delimiter)?,
+        delimiter,
         zero_based: request.zero_based,
         label: request.label.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         positive: request.positive.clone(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hemingway_data::{absolute_spec, is_standard_input};
 use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
@@ -100,10 +101,12 @@ pub struct RanksRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataRequest {
-    /// A file, or the name of embedded or generated data.
+    /// A file, several with ` + ` between them, a folder, a pattern, `-`, or the name of embedded or generated data.
     pub spec: String,
     /// The format, if the file's name does not tell.
     pub format: Option<String>,
+    /// What stands between the fields of a table: a character, `tab` or `space`.
+    pub delimiter: Option<String>,
     /// Whether feature numbers begin at 0.
     pub zero_based: bool,
     /// Which column holds the label: `first`, `last`, `none`, a number or a name.
@@ -165,6 +168,7 @@ impl Default for DataRequest {
         DataRequest {
             spec: hemingway_data::EMBEDDED.to_owned(),
             format: None,
+            delimiter: None,
             zero_based: false,
             label: None,
             positive: None,
@@ -226,6 +230,20 @@ impl TrainRequest {
             _ if engine == MPI => Err(Error::FractionOnRanks),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses data that other processes cannot see.
+    pub(crate) fn check_seen_by_ranks(&self) -> Result<(), Error> {
+        if is_standard_input(&self.data.spec) { Err(Error::StandardInputOnRanks) } else { Ok(()) }
+    }
+
+    /// Refuses to go on with data that went with the process that read it.
+    pub(crate) fn check_still_there(&self, run: &str) -> Result<(), Error> {
+        let gone = [Some(&self.data.spec), self.test.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|spec| is_standard_input(spec));
+        if gone { Err(Error::StandardInputGone { run: run.to_owned() }) } else { Ok(()) }
     }
 
     /// Refuses to shuffle rows that ranks read in the order of the file.
@@ -308,12 +326,6 @@ pub(crate) fn positive(name: &'static str, value: Option<f64>) -> Result<(), Err
 
 fn out_of_range(name: &'static str, value: f64, expected: &'static str) -> Result<(), Error> {
     Err(Error::OutOfRange { name, value, expected })
-}
-
-/// Files become absolute; names of embedded and generated data stay as they are.
-fn absolute_spec(spec: &str) -> String {
-    let path = Path::new(spec);
-    if path.exists() { absolute(path).to_string_lossy().into_owned() } else { spec.to_owned() }
 }
 
 fn absolute(path: &Path) -> PathBuf {

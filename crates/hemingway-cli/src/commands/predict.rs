@@ -11,7 +11,7 @@ use crate::{output, words};
 
 pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
     let model = ModelFile::read(&arguments.model)?;
-    let predictions = hemingway::predict(&model, &reading(arguments.data, arguments.reading))?;
+    let predictions = hemingway::predict(&model, &reading(&arguments.data, arguments.reading))?;
     if arguments.json {
         output::json(&as_json(&predictions))?;
     } else if arguments.margins {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use hemingway::data::several;
 use hemingway::{
     Changes, DataRequest, Loss, Parameters, PlanningRequest, Progress, RanksRequest, Risk, Scoring, Seconds,
     StopRules, TrainReport, TrainRequest, Watch,
@@ -174,15 +175,16 @@ pub fn stop_rules(stop: &Stop) -> StopRules {
 
 /// The data that is named, or else the embedded digits.
 pub fn input(input: Input) -> DataRequest {
-    let spec = input.data.unwrap_or(DataRequest::default().spec);
-    DataRequest { positive: input.positive, ..reading(spec, input.reading) }
+    let spec = if input.data.is_empty() { vec![DataRequest::default().spec] } else { input.data };
+    DataRequest { positive: input.positive, ..reading(&spec, input.reading) }
 }
 
 /// How to read data, as all commands that read any take it.
-pub fn reading(spec: String, reading: Reading) -> DataRequest {
+pub fn reading(data: &[String], reading: Reading) -> DataRequest {
     DataRequest {
-        spec,
+        spec: several(data),
         format: reading.format,
+        delimiter: reading.delimiter,
         label: reading.label,
         zero_based: reading.zero_based,
         ..DataRequest::default()
