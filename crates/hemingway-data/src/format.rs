@@ -236,7 +236,7 @@ mod tests {
         check("data", b"a\tb\n1\t2\n", Format::Tsv);
         check("data", b"a|b\n1|2\n", Format::Csv);
         check("data", b"a b label\n1  2 0\n3 4  1\n", Format::Space);
-        check("data", b" 1 2\n 3 4", Format::Space);
+        check("data", b" 1 2\n 3 4\n", Format::Space);
         check("data", b"2020-01-01 12:30:00,5\n", Format::Csv);
         check("data", b"1 a:1\n", Format::Libsvm);
         check("data", &[0, 0, 8, 3, 0, 0, 0, 1], Format::Idx);
