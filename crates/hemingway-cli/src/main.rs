@@ -12,6 +12,7 @@ mod plan;
 mod progress;
 mod stages;
 mod summary;
+mod table;
 mod words;
 
 use std::process::ExitCode;

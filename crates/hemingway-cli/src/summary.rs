@@ -2,13 +2,15 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{output, plan, words};
+use crate::{output, plan, table, words};
 
 /// What was trained, how, how good it is, and what to do with it.
-pub fn summary(report: &TrainReport) -> String {
+pub fn summary(report: &TrainReport, verbose: bool) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
-        ("labels", Some(words::labels(&report.dataset.labels))),
+        ("labels", Some(table::labels(&report.dataset))),
+        ("columns", report.dataset.table.as_ref().map(table::columns)),
+        ("scaling", scaling(report)),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -24,6 +26,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
         ("rms error", quality(report.train_rmse, report.test_rmse, words::number)),
+        ("warning", report.dataset.table.as_ref().and_then(table::hashed)),
         ("warning", dropped(report)),
         ("model", Some(report.model.display().to_string())),
         ("run", Some(report.run.clone())),
@@ -31,7 +34,9 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
-    format!("{}\n\n{}\n{}", headline(report), table(&rows), next(report))
+    let columns = report.dataset.table.as_ref().filter(|_| verbose).map(table::every_column);
+    let columns = columns.map_or_else(String::new, |columns| format!("Columns:\n{columns}\n"));
+    format!("{}\n\n{}\n{columns}{}", headline(report), self::table(&rows), next(report))
 }
 
 /// The certified error in words.
@@ -74,6 +79,11 @@ fn headline(report: &TrainReport) -> String {
 fn data(report: &TrainReport) -> String {
     let data = &report.dataset;
     format!("{}: {} rows, {}", data.name, words::count(data.rows), words::features(data))
+}
+
+/// Of tables, where it is not what other data gets.
+fn scaling(report: &TrainReport) -> Option<String> {
+    report.dataset.table.as_ref().map(|_| table::scaling(report.standardise, report.bias))
 }
 
 fn method(report: &TrainReport) -> String {

@@ -27,9 +27,9 @@ fn result(outcome: &Outcome) -> (serde_json::Value, serde_json::Value) {
 fn standard_input_is_a_file() {
     let sandbox = Sandbox::new();
     let fixed = ["--algorithm", "cocoa", "--workers", "1", "--error", "1e-3", "--json", "-q"];
-    let train = |data: &[&str]| [&["train"], data, &fixed].concat();
-    let expected = result(&sandbox.run(&train(&["data.libsvm"])));
-    let piped = with_input(&sandbox, DATA.as_bytes(), &train(&["-"]));
+    let arguments = |data| [&["train", data], &fixed[..]].concat();
+    let expected = result(&sandbox.run(&arguments("data.libsvm")));
+    let piped = with_input(&sandbox, DATA.as_bytes(), &arguments("-"));
     assert_eq!(result(&piped), expected);
     assert_eq!(piped.json()["dataset"]["name"], "-");
     let run = piped.json()["run"].as_str().unwrap().to_string();

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read};
 
 use crate::Error;
-use crate::encoding::{self, Utf16};
+use crate::charset::{self, Utf16};
 use crate::origin::{Opened, Origin};
 use crate::packing::Packing;
 use crate::pipeline::read_up_to;
@@ -78,7 +78,7 @@ impl<'a> Content<'a> {
                 (start.map_err(|source| unpacking_failed(&name, packing, 0, source))?, unpacked)
             }
         };
-        let mark = encoding::mark(&start);
+        let mark = charset::mark(&start);
         let rest = Cursor::new(start[mark.bytes()..].to_vec()).chain(reader);
         let reader: Box<dyn Read + 'a> = match mark.utf16() {
             Some(order) => Box::new(Utf16::new(rest, order)),
@@ -100,6 +100,11 @@ impl<'a> Content<'a> {
     /// Its name in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it lies in memory.
+    pub(crate) fn is_memory(&self) -> bool {
+        self.origin.is_none()
     }
 
     /// What stands between the fields, where the file says so itself.

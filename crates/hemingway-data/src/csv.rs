@@ -1,17 +1,18 @@
 //! CSV and TSV: one row per line, the same fields in each.
 //!
 //! Fields may be quoted (`""` stands for a quote) and spaces around them are passed over, but a field may not go over
-//! several lines: that lets blocks of lines be parsed in parallel. Delimiter, header and label column are found out
-//! in `csv_layout`. All other columns are features and must be numbers.
+//! several lines: that lets blocks of lines be parsed in parallel. Delimiter, header and what the columns are is found
+//! out in `csv_layout`. This parser is for tables whose features are all plain numbers; others are read by `table`.
 
 use std::borrow::Cow;
 
 use crate::chunk::Chunk;
-use crate::csv_layout::Layout;
+use crate::csv_layout::{Layout, Role};
 use crate::error::excerpt;
 use crate::pipeline::{BlockParser, Fault};
+use crate::table::cell::is_missing;
 use crate::text::{LineParser, for_each_line, whole_lines};
-use crate::{LineProblem, number};
+use crate::{Error, LineProblem, number};
 
 /// A delimiter that may occur several times between two fields, as may tabs.
 const SPACES: u8 = b' ';
@@ -19,6 +20,7 @@ const SPACES: u8 = b' ';
 impl Layout {
     fn line(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
         if !self.is_row(line) {
+            chunk.unlabelled += usize::from(!line.trim_ascii().is_empty());
             return Ok(());
         }
         let line = trimmed(line, self.delimiter);
@@ -31,18 +33,22 @@ impl Layout {
     fn fields(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
         let mut feature = 0;
         let mut rest = Some(line);
-        for column in 0..self.columns {
+        for (column, role) in self.roles.iter().enumerate() {
             let bytes = rest.ok_or_else(|| self.ragged_line(line))?;
-            if Some(column) == self.label {
-                let (text, next) = field(bytes, self.delimiter)?;
-                chunk.labels.push(&text, number)?;
-                rest = next;
-            } else {
-                let (value, next) = self.value(bytes, column)?;
-                chunk.push(feature, value);
-                feature += 1;
-                rest = next;
-            }
+            rest = match role {
+                Role::Feature => {
+                    let (value, next) = self.value(bytes, column)?;
+                    chunk.push(feature, value);
+                    feature += 1;
+                    next
+                }
+                Role::Label => {
+                    let (text, next) = field(bytes, self.delimiter)?;
+                    chunk.labels.push(&text, number)?;
+                    next
+                }
+                Role::LeftOut | Role::Weight => field(bytes, self.delimiter)?.1,
+            };
         }
         match rest {
             None => Ok(()),
@@ -62,17 +68,26 @@ impl Layout {
         }
         let (text, next) = field(bytes, self.delimiter)?;
         match number::whole(&text) {
+            _ if is_missing(&text) => Err(LineProblem::MissingNumber { place: self.place(column) }),
             Some(value) if value.is_finite() => Ok((value, next)),
             Some(_) => Err(LineProblem::NotFinite { place: self.place(column), text: excerpt(&text) }),
             None => Err(LineProblem::NotANumber {
                 place: self.place(column),
                 text: excerpt(&text),
-                hint: "features must be numbers: encode text as numbers and fill gaps; --label picks the label column",
+                hint: self.kind_hint(),
             }),
         }
     }
 
-    fn place(&self, column: usize) -> String {
+    /// What to do about a cell that is not what its column holds.
+    pub(crate) fn kind_hint(&self) -> &'static str {
+        match self.is_test_data {
+            true => "the model has learnt that this column holds no such text: mend the cell",
+            false => "mend the cell, or pass --text COLUMN to read the whole column as text",
+        }
+    }
+
+    pub(crate) fn place(&self, column: usize) -> String {
         match self.header.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {} ({})", column + 1, excerpt(name.as_bytes())),
             None => format!("column {}", column + 1),
@@ -80,13 +95,13 @@ impl Layout {
     }
 
     #[cold]
-    fn ragged(&self, line: &[u8]) -> Option<LineProblem> {
+    pub(crate) fn ragged(&self, line: &[u8]) -> Option<LineProblem> {
         let found = split(line, self.delimiter).ok()?.len();
         (found != self.columns).then(|| self.ragged_line(line))
     }
 
     #[cold]
-    fn ragged_line(&self, line: &[u8]) -> LineProblem {
+    pub(crate) fn ragged_line(&self, line: &[u8]) -> LineProblem {
         let found = split(line, self.delimiter).map_or(0, |fields| fields.len());
         let delimiter = match self.delimiter {
             b'\t' => "tab".to_string(),
@@ -107,7 +122,7 @@ impl BlockParser for Layout {
     }
 
     fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-        chunk.widen(self.features());
+        chunk.widen(self.slots.len());
         for_each_line(block, chunk, |line, number, chunk| self.line(line, number, chunk))
     }
 }
@@ -115,8 +130,27 @@ impl BlockParser for Layout {
 impl LineParser for Layout {
     #[inline]
     fn is_row(&self, line: &[u8]) -> bool {
-        !line.trim_ascii().is_empty()
+        !line.trim_ascii().is_empty() && !(self.drop_unlabelled && self.lacks_label(line))
     }
+}
+
+impl Layout {
+    fn lacks_label(&self, line: &[u8]) -> bool {
+        let Some(label) = self.label else { return false };
+        let mut rest = trimmed(line, self.delimiter);
+        for _ in 0..label {
+            match field(rest, self.delimiter) {
+                Ok((_, Some(next))) => rest = next,
+                _ => return false, // the line is ragged, which its parser says
+            }
+        }
+        field(rest, self.delimiter).is_ok_and(|(text, _)| is_missing(&text))
+    }
+}
+
+/// Whether a table of plain numbers turned out to lack one.
+pub(crate) fn lacks_number(error: &Error) -> bool {
+    matches!(error, Error::Line { problem: LineProblem::MissingNumber { .. }, .. })
 }
 
 /// All fields of a line.
@@ -135,7 +169,7 @@ pub(crate) fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Li
 type Field<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
 
 /// The field at the front.
-fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
+pub(crate) fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
     let bytes = if delimiter == SPACES { bytes.trim_ascii_start() } else { bytes };
     let spaces = bytes.iter().take_while(|byte| **byte == b' ').count();
     if bytes.get(spaces) == Some(&b'"') {
@@ -165,7 +199,7 @@ fn quoted(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
 }
 
 /// Without the spaces around it where spaces are no fields.
-fn trimmed(line: &[u8], delimiter: u8) -> &[u8] {
+pub(crate) fn trimmed(line: &[u8], delimiter: u8) -> &[u8] {
     if delimiter == SPACES { line.trim_ascii() } else { line }
 }
 
@@ -202,7 +236,7 @@ mod tests {
     }
 
     fn check_error(text: &str, parts: &[&str]) {
-        let message = read(text, &LoadOptions::default()).unwrap_err();
+        let message = read(text, &with_label(LabelColumn::First)).unwrap_err();
         parts.iter().for_each(|part| assert!(message.contains(part), "{part}\nnot in\n{message}"));
     }
 
@@ -245,7 +279,7 @@ mod tests {
     fn quotes_spaces_and_line_ends() {
         check("\"1\", 0.5 ,2\r\n\r\n0,\"3\",4", LabelColumn::First);
         check("\u{feff}1,0.5,2\n0,3,4\n", LabelColumn::First);
-        let dataset = read("\"a, \"\"b\"\"\",1,2\nc,3,4\n", &LoadOptions::default()).unwrap();
+        let dataset = read("\"a, \"\"b\"\"\",1,2\nc,3,4\n", &with_label(LabelColumn::First)).unwrap();
         assert_eq!(
             dataset.labels,
             Labels::Classes { negative: "a, \"b\"".to_string(), positive: "c".to_string() }
@@ -266,10 +300,37 @@ mod tests {
     #[test]
     fn label_columns_found_without_a_header() {
         check("0.5,2,yes\n3,4,no\n", LabelColumn::Auto);
-        check("yes,0.5,2\nno,3,4\n", LabelColumn::Auto);
-        check("1,0.5,2\n0,3,4\n", LabelColumn::Auto); // both look like labels: the first
         let dataset = read("0.5,0.2,1\n0.3,0.4,0\n", &LoadOptions::default()).unwrap();
         assert_eq!(dataset.targets, [1.0, -1.0]); // only the last does
+    }
+
+    #[test]
+    fn labels_are_not_guessed_where_that_is_not_safe() {
+        for text in [
+            "yes,0.5,2.5\nno,3,4\n",
+            "1,0.5,1\n0,3,0\n",
+            "is_male,age,survived\n1,30,0\n0,4,1\n",
+            "class,y\n1,1\n0,0\n",
+        ] {
+            let message = read(text, &LoadOptions::default()).unwrap_err();
+            assert!(message.contains("not clear which column is the label"), "{message}");
+        }
+        let message = read("is_male,age,survived\n1,30,0\n0,4,1\n", &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("is_male (2 values), age (2 values), survived (2 values)"), "{message}");
+        assert!(message.contains("--label survived"), "{message}");
+    }
+
+    #[test]
+    fn missing_labels_are_mistakes_or_left_out() {
+        let text = "label,a\n1,5\n,6\nNA,7\n0,8\n";
+        let message = read(text, &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("bytes:3: the label is missing (“”)"), "{message}");
+        let options = LoadOptions { drop_unlabelled: true, ..LoadOptions::default() };
+        for (text, features) in [(text, vec![5.0, 8.0]), ("label,a\n1,5\n,6\nNA,7\n0,\n", vec![5.0, 5.0])] {
+            let loaded = parse_bytes(Format::Csv, text.as_bytes(), &options).unwrap();
+            assert_eq!((loaded.dataset.targets.as_slice(), loaded.unlabelled_rows), (&[1.0, -1.0][..], 2));
+            assert_eq!(loaded.dataset.matrix, Matrix::Dense(Dense::new(2, 1, features)));
+        }
     }
 
     #[test]
@@ -293,9 +354,12 @@ mod tests {
 
     #[test]
     fn mistakes_are_explained() {
-        check_error("1,2,3\n0,x,3\n", &["bytes:2: column 2 is “x”, which is not a number", "hint:"]);
-        check_error("label,a,b\n1,2,3\n\n0,2,\n", &["bytes:4: column 3 (b) is “”"]);
-        check_error("1,2,3\n0,nan,3\n", &["bytes:2: column 2 is “nan”, which is not a finite"]);
+        let numbers = "1,2,3\n0,2,3\n".repeat(1000);
+        check_error(
+            &format!("{numbers}0,x,3\n"),
+            &["bytes:2001: column 2 is “x”, which is not a number", "hint: mend the cell, or pass --text"],
+        );
+        check_error(&format!("label,a,b\n{numbers}\n0,2,inf\n"), &["bytes:2003: column 3 (b) is “inf”"]);
         check_error("1,2,3\n0,1e40,3\n", &["“1e40”"]);
         check_error("1,2,3\n0,3\n", &["bytes:2: 3 fields expected, 2 found"]);
         check_error("1,2,3\n0,3,4,x\n", &["bytes:2: 3 fields expected, 4 found"]);
@@ -310,10 +374,10 @@ mod tests {
     fn missing_label_columns_list_what_there_is() {
         let message = read("a,b\n1,2\n", &with_label(LabelColumn::Name("kind".to_string()))).unwrap_err();
         assert!(
-            message.contains("no label column “kind”") && message.contains("the 2 columns are a, b"),
+            message.contains("no column kind") && message.contains("the 2 columns are a, b"),
             "{message}"
         );
         let message = read("1,2\n0,2\n", &with_label(LabelColumn::Number(7))).unwrap_err();
-        assert!(message.contains("no label column 7") && message.contains("2 columns"), "{message}");
+        assert!(message.contains("no column 7") && message.contains("2 columns"), "{message}");
     }
 }

@@ -1,8 +1,10 @@
 //! A dataset: the feature matrix, one target per row, and what the targets mean.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Features, Fingerprint, Matrix};
+use crate::{Encoding, Features, Fingerprint, Matrix};
 
 /// Examples ready for training.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,8 @@ pub struct Dataset {
     pub targets: Vec<f32>,
     /// What the targets stand for.
     pub labels: Labels,
+    /// What became of the columns of the table that it was read from, if it was one.
+    pub encoding: Option<Arc<Encoding>>,
     /// What it contains. A worker's part has that of the whole.
     pub fingerprint: Fingerprint,
 }
@@ -26,7 +30,12 @@ impl Dataset {
     pub fn new(name: impl Into<String>, matrix: Matrix, targets: Vec<f32>, labels: Labels) -> Dataset {
         let features = Features::all(matrix.columns());
         let fingerprint = Fingerprint::of(&matrix, &features, &targets);
-        Dataset { name: name.into(), matrix, features, targets, labels, fingerprint }
+        Dataset { name: name.into(), matrix, features, targets, labels, encoding: None, fingerprint }
+    }
+
+    /// What its features are called, if they have names: all of them, also those without a column in the matrix.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        self.encoding.as_ref().map(|encoding| encoding.feature_names())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use crate::joined::{Place, locate};
+use crate::joined::Places;
 use crate::limit::size;
 
 /// Why data could not be loaded.
@@ -260,16 +260,82 @@ pub enum Error {
         positive: String,
     },
     /// No column of that name or number.
-    #[error("{file}: no label column {wanted}\nhint: the {count} columns are {columns}")]
+    #[error("{file}: no column {wanted}\nhint: {}the {count} columns are {columns}", did_you_mean(.near))]
     NoSuchColumn {
         /// The path as given.
         file: String,
         /// What was asked for.
         wanted: String,
+        /// A name that looks alike.
+        near: Option<String>,
         /// How many columns there are.
         count: usize,
         /// The first of them.
         columns: String,
+    },
+    /// Several columns might be the label, or none looks like one.
+    #[error("{file}: it is not clear which column is the label; those with few values are {candidates}\nhint: name it, for example with --label {}", shell_word(.example))]
+    UnclearLabel {
+        /// The path as given.
+        file: String,
+        /// Columns that may be it.
+        candidates: String,
+        /// One of them.
+        example: String,
+    },
+    /// Test data without columns that the model has weights for.
+    #[error("{file}: the model needs {missing}, which {} not among the columns {columns}\nhint: {}columns are matched by name, in any order", is_or_are(.missing), did_you_mean(.near))]
+    MissingColumns {
+        /// The path as given.
+        file: String,
+        /// The columns that are missing.
+        missing: String,
+        /// Names that look alike.
+        near: Option<String>,
+        /// The first of the columns there are.
+        columns: String,
+    },
+    /// Test data without names, where the training data has some.
+    #[error(
+        "{file}: the model knows its columns by name, but this file begins without names: {start}\nhint: put the header line of the training data in front"
+    )]
+    NoHeader {
+        /// The path as given.
+        file: String,
+        /// Its first line.
+        start: String,
+    },
+    /// Test data with names, where the training data has none.
+    #[error(
+        "{file}: the model knows its columns by their places, but this file begins with names: {start}\nhint: take the header line away, and check that the columns are in the order of the training data"
+    )]
+    Header {
+        /// The path as given.
+        file: String,
+        /// Its first line.
+        start: String,
+    },
+    /// Test data that is no table, of a model of one.
+    #[error(
+        "{file}: this is {format} data, but the model was trained on a table\nhint: give it a table with the same columns; --format names another format"
+    )]
+    NotATable {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: &'static str,
+    },
+    /// Test data with another number of columns than the training data, neither of which has names.
+    #[error(
+        "{file}: {found} columns, but the training data has {expected}, with its label\nhint: without names columns are known by their places: give the same columns in the same order, with or without the label"
+    )]
+    WrongWidth {
+        /// The path as given.
+        file: String,
+        /// Columns in training, with the label.
+        expected: usize,
+        /// Columns here.
+        found: usize,
     },
     /// A label column was picked where the format fixes it.
     #[error(
@@ -471,12 +537,12 @@ pub enum Error {
 
 impl Error {
     /// The same error with the file of several that its line is in. Other errors, and those of other datasets, stay.
-    pub(crate) fn located(mut self, dataset: &str, places: &[Place]) -> Error {
+    pub(crate) fn located(mut self, dataset: &str, places: &Places) -> Error {
         if let Error::Line { file, line, .. } | Error::UnknownLabel { file, line, .. } = &mut self
             && file == dataset
-            && let Some((part, line_there)) = locate(places, *line)
+            && let Some((part, line_there)) = places.locate(*line)
         {
-            (*file, *line) = (part.to_string(), line_there);
+            (*file, *line) = (part, line_there);
         }
         self
     }
@@ -495,6 +561,38 @@ pub enum LineProblem {
         text: String,
         /// What to do.
         hint: &'static str,
+    },
+    /// Text where a date belongs.
+    #[error("{place} is “{text}”, which is not a date like those above it\nhint: {hint}")]
+    NotADate {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Nothing where a number belongs, in a table of plain numbers.
+    #[error("{place} is missing\nhint: fill it in")]
+    MissingNumber {
+        /// Which value.
+        place: String,
+    },
+    /// A row without a label.
+    #[error(
+        "the label is missing (“{text}”)\nhint: fill it in, or pass --drop-unlabelled to leave such rows out, or --label none to predict without labels"
+    )]
+    MissingLabel {
+        /// What stands there.
+        text: String,
+    },
+    /// A weight that is none.
+    #[error("{place} is “{text}”, which is not a weight\nhint: weights are numbers from 0 up")]
+    NotAWeight {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
     },
     /// NaN, an infinity, or a number too large for `f32`.
     #[error(
@@ -607,9 +705,11 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T], limit: usize) -> String {
 }
 
 /// The known name most like `name`, when one is near enough to be meant.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&name, &candidate.to_lowercase());
     known
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .map(|candidate| (likeness(candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
@@ -624,4 +724,18 @@ fn near_hint(near: &[String]) -> String {
 
 fn nearest_hint(nearest: &Option<&'static str>) -> String {
     nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default()
+}
+
+fn did_you_mean(near: &Option<String>) -> String {
+    near.as_ref().map(|name| format!("did you mean {name}? ")).unwrap_or_default()
+}
+
+fn is_or_are(listed: &str) -> &'static str {
+    if listed.contains(", ") { "are" } else { "is" }
+}
+
+/// Quoted if a shell would take it apart.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

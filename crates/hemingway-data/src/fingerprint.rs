@@ -208,7 +208,7 @@ const KEYS: [u64; 4] =
 
 /// Both halves of the product of two numbers, folded: changes anywhere show everywhere.
 #[inline]
-fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product >> 64) as u64 ^ product as u64
 }

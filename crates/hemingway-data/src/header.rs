@@ -1,8 +1,7 @@
 //! The header of a table, found again at the beginning of its other files.
 
 use crate::csv::split;
-use crate::csv_layout::leading_blank;
-use crate::encoding::text;
+use crate::csv_layout::{header_names, leading_blank};
 use crate::error::excerpt;
 use crate::{Error, number};
 
@@ -21,7 +20,7 @@ impl Header {
         let (blank, _) = leading_blank(head);
         let line_end = memchr::memchr(b'\n', &head[blank..]).map_or(head.len(), |end| blank + end + 1);
         let Ok(fields) = split(head[blank..line_end].trim_ascii_end(), self.delimiter) else { return Ok(0) };
-        let fields: Vec<String> = fields.iter().map(|field| text(field).into_owned()).collect();
+        let fields = header_names(&fields);
         if fields == self.names {
             return Ok(line_end);
         }

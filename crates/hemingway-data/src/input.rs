@@ -6,7 +6,7 @@ use crate::Error;
 use crate::content::Content;
 use crate::header::Header;
 use crate::inputs::origins;
-use crate::joined::{Joined, Place};
+use crate::joined::{Joined, Places};
 
 const READ_AHEAD: usize = 64 * 1024;
 /// The first lines are read ahead whole up to this size: headers of wide tables are long.
@@ -53,6 +53,11 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
+    /// Whether the same bytes can be had again by opening it again.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        self.length().is_some() || matches!(&self.stream, Stream::One(content) if content.is_memory())
+    }
+
     /// Name of the file, for messages.
     pub(crate) fn file(&self) -> &str {
         &self.file
@@ -71,11 +76,11 @@ impl<'a> Source<'a> {
         matches!(self.stream, Stream::Several(_))
     }
 
-    /// Which files the lines of the content came from so far.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    /// Which files the lines of the content come from; what is read later is added.
+    pub(crate) fn places(&self) -> Places {
         match &self.stream {
-            Stream::One(content) => vec![Place { file: content.name().to_string(), before: 0, left_out: 0 }],
-            Stream::Several(joined) => joined.places().to_vec(),
+            Stream::One(content) => Places::one(content.name()),
+            Stream::Several(joined) => joined.places(),
         }
     }
 

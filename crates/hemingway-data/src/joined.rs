@@ -4,6 +4,7 @@
 //! is taken off the others. Which file a line came from is kept for messages.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Error;
 use crate::content::Content;
@@ -21,6 +22,8 @@ const ENOUGH_LINES: usize = 2;
 pub(crate) struct Joined {
     rest: VecDeque<Origin>,
     now: Option<Content<'static>>,
+    /// The name of the file that was opened last.
+    file: Option<String>,
     header: Option<Header>,
     /// Whether the layout is still being found out from the first file, so that headers are not known.
     beginning: bool,
@@ -29,17 +32,21 @@ pub(crate) struct Joined {
     length: Option<u64>,
     /// What stands between the fields, where the first file says so itself.
     delimiter: Option<u8>,
-    places: Vec<Place>,
+    places: Places,
 }
 
+/// Where the files that were opened so far begin, for whoever has to say where a line came from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places(Arc<Mutex<Vec<Place>>>);
+
 /// Where the lines of a file begin in the stream.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) file: String,
+#[derive(Debug)]
+struct Place {
+    file: String,
     /// Lines of the stream before it.
-    pub(crate) before: usize,
+    before: usize,
     /// Lines of the file that are not in the stream.
-    pub(crate) left_out: usize,
+    left_out: usize,
 }
 
 impl Joined {
@@ -55,12 +62,13 @@ impl Joined {
             rest,
             delimiter,
             now: None,
+            file: None,
             header: None,
             beginning: true,
             lines: 0,
             in_a_line: false,
             length,
-            places: Vec::new(),
+            places: Places::default(),
         })
     }
 
@@ -74,14 +82,14 @@ impl Joined {
         self.delimiter
     }
 
-    /// Where the lines that were given out came from.
-    pub(crate) fn places(&self) -> &[Place] {
-        &self.places
+    /// Where the lines come from.
+    pub(crate) fn places(&self) -> Places {
+        self.places.clone()
     }
 
     /// The file that is being read.
     pub(crate) fn file(&self) -> Option<&str> {
-        self.places.last().map(|place| place.file.as_str())
+        self.file.as_deref()
     }
 
     /// Takes this header off all files but the first.
@@ -131,10 +139,12 @@ impl Joined {
         let Some(origin) = self.rest.pop_front() else { return Ok(false) };
         let mut content = Content::open(origin)?;
         let left_out = match &self.header {
-            Some(header) if !self.places.is_empty() => take_header(header, &mut content)?,
+            Some(header) if self.file.is_some() => take_header(header, &mut content)?,
             _ => 0,
         };
-        self.places.push(Place { file: content.name().to_string(), before: self.lines, left_out });
+        let file = content.name().to_string();
+        self.file = Some(file.clone());
+        self.places.all().push(Place { file, before: self.lines, left_out });
         self.now = Some(content);
         Ok(true)
     }
@@ -181,9 +191,22 @@ fn head(origin: &Origin) -> Result<Vec<u8>, Error> {
     Ok(head)
 }
 
-/// The file of a line of the stream and the line in it, both counted from 1.
-pub(crate) fn locate(places: &[Place], line: usize) -> Option<(&str, usize)> {
-    let at = places.partition_point(|place| place.before < line).checked_sub(1)?;
-    let place = &places[at];
-    Some((&place.file, line - place.before + place.left_out))
+impl Places {
+    /// Those of a single file.
+    pub(crate) fn one(file: &str) -> Places {
+        let place = Place { file: file.to_string(), before: 0, left_out: 0 };
+        Places(Arc::new(Mutex::new(vec![place])))
+    }
+
+    /// The file of a line of the stream and the line in it, both counted from 1.
+    pub(crate) fn locate(&self, line: usize) -> Option<(String, usize)> {
+        let places = self.all();
+        let at = places.partition_point(|place| place.before < line).checked_sub(1)?;
+        let place = &places[at];
+        Some((place.file.clone(), line - place.before + place.left_out))
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

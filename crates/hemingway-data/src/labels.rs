@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{excerpt, list};
-use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, encoding, number};
+use crate::table::cell::is_missing;
+use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, charset, number};
 
 /// The name of all classes but the positive one, when there are more than two.
 pub(crate) const REST: &str = "rest";
@@ -125,10 +126,24 @@ impl Column {
 }
 
 impl Classes {
+    /// The class of each row, as a place among their names.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// What classes are called: the same for labels that are equal.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |class: &Class| match &class.key {
+            Key::Number(bits) => f64::from_bits(*bits).to_string(),
+            Key::Text(text) => text.clone(),
+        };
+        self.found.iter().map(name).collect()
+    }
+
     fn push(&mut self, text: &[u8], line: usize) -> Result<(), LineProblem> {
         let code = match self.seen_before(text) {
             Some(code) => code,
-            None => self.code(key(text)?, || encoding::text(text).into_owned(), line),
+            None => self.code(key(text)?, || charset::text(text).into_owned(), line),
         };
         self.found[code as usize].count += 1;
         self.codes.push(code);
@@ -264,6 +279,7 @@ pub(crate) fn hopeless(column: &Column, file: &str) -> Option<Error> {
 }
 
 fn push_number(numbers: &mut Vec<f32>, text: &[u8]) -> Result<(), LineProblem> {
+    check_present(text)?;
     let value = number::whole(text).ok_or_else(|| LineProblem::NotANumber {
         place: "the label".to_string(),
         text: excerpt(text),
@@ -274,6 +290,10 @@ fn push_number(numbers: &mut Vec<f32>, text: &[u8]) -> Result<(), LineProblem> {
     Ok(())
 }
 
+fn check_present(text: &[u8]) -> Result<(), LineProblem> {
+    if is_missing(text) { Err(LineProblem::MissingLabel { text: excerpt(text) }) } else { Ok(()) }
+}
+
 fn finite_label(value: f64, text: &[u8]) -> Result<(), LineProblem> {
     match value.is_finite() {
         true => Ok(()),
@@ -282,12 +302,13 @@ fn finite_label(value: f64, text: &[u8]) -> Result<(), LineProblem> {
 }
 
 fn key(text: &[u8]) -> Result<Key, LineProblem> {
+    check_present(text)?;
     match number::whole_double(text) {
         Some(value) => {
             finite_label(value, text)?;
             Ok(Key::Number((value + 0.0).to_bits())) // makes -0 the same as 0
         }
-        None => Ok(Key::Text(encoding::text(text).into_owned())),
+        None => Ok(Key::Text(charset::text(text).into_owned())),
     }
 }
 
@@ -381,6 +402,8 @@ mod tests {
 
     #[test]
     fn labels_that_are_no_numbers_at_all() {
-        assert!(finish(&["nan", "1"], &LoadOptions::default()).unwrap_err().contains("the label is “nan”"));
+        let message = finish(&["nan", "1"], &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("the label is missing (“nan”)"), "{message}");
+        assert!(finish(&["inf", "1"], &LoadOptions::default()).unwrap_err().contains("the label is “inf”"));
     }
 }

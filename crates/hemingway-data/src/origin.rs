@@ -50,6 +50,14 @@ impl Origin {
         }
     }
 
+    /// Whether looking at it leaves it as it was.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match self {
+            Origin::File(_) => self.is_lasting(),
+            Origin::StandardInput => true,
+        }
+    }
+
     /// Opens it at this byte.
     pub(crate) fn open(&self, byte: u64) -> Result<Opened, Error> {
         match self {
@@ -57,7 +65,7 @@ impl Origin {
             Origin::StandardInput => {
                 let file = spooled()?;
                 let length = file.metadata().map_err(|source| self.failed(source))?.len();
-                Ok(Opened { reader: Box::new(From::new(file, byte)), length: Some(length) })
+                Ok(Opened { reader: Box::new(SharedFile::new(file, byte)), length: Some(length) })
             }
         }
     }
@@ -92,18 +100,18 @@ fn open_file(path: &str, byte: u64) -> Result<Opened, Error> {
 }
 
 /// Reads a shared file from some byte on, whoever else reads it.
-pub(crate) struct From {
+pub(crate) struct SharedFile {
     file: Arc<File>,
     byte: u64,
 }
 
-impl From {
-    pub(crate) fn new(file: Arc<File>, byte: u64) -> From {
-        From { file, byte }
+impl SharedFile {
+    pub(crate) fn new(file: Arc<File>, byte: u64) -> SharedFile {
+        SharedFile { file, byte }
     }
 }
 
-impl Read for From {
+impl Read for SharedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(buffer, self.byte)?;
         self.byte += read as u64;

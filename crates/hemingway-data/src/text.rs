@@ -5,9 +5,11 @@ use crate::chunk::Chunk;
 use crate::csv_layout::Layout;
 use crate::header::Header;
 use crate::input::Source;
+use crate::joined::Places;
 use crate::libsvm::Libsvm;
 use crate::pipeline::{self, BlockParser, Fault};
-use crate::{Error, Format, LineProblem, LoadOptions};
+use crate::table::read_table;
+use crate::{Error, Format, LineProblem, LoadOptions, Together};
 
 /// A parser of lines.
 pub(crate) trait LineParser: BlockParser {
@@ -17,12 +19,15 @@ pub(crate) trait LineParser: BlockParser {
 
 /// A text whose layout is known.
 pub(crate) struct Text {
-    pub(crate) parser: Box<dyn LineParser>,
+    lines_of: Lines,
     /// Lines that were taken off the source already.
     pub(crate) lines: usize,
-    /// The header, which other files of the dataset may have, too.
-    pub(crate) header: Option<Header>,
-    has_labels: bool,
+}
+
+/// What the lines are.
+enum Lines {
+    Pairs(Libsvm),
+    Table(Layout),
 }
 
 impl Text {
@@ -33,35 +38,79 @@ impl Text {
         options: &LoadOptions,
     ) -> Result<Option<Text>, Error> {
         match format {
+            Format::Libsvm if options.encoding.is_some() => {
+                Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
+            }
             Format::Libsvm => {
                 let parser = Libsvm::new(source, options)?;
-                let has_labels = parser.has_labels();
-                Ok(Some(Text { parser: Box::new(parser), lines: 0, header: None, has_labels }))
+                Ok(Some(Text { lines_of: Lines::Pairs(parser), lines: 0 }))
             }
             Format::Csv | Format::Tsv | Format::Space => {
                 let (layout, lines) = Layout::find(source, format, options)?;
-                let has_labels = layout.label.is_some();
-                let delimiter = layout.delimiter;
-                let header = layout.header.clone().map(|names| Header { names, delimiter });
-                source.expect_header(header.clone());
-                Ok(Some(Text { parser: Box::new(layout), lines, header, has_labels }))
+                let text = Text { lines_of: Lines::Table(layout), lines };
+                source.expect_header(text.header());
+                Ok(Some(text))
+            }
+            Format::Idx if options.encoding.is_some() => {
+                Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
             }
             Format::Idx => Ok(None),
         }
     }
 
-    /// Reads the source to its end; `lines` came before.
-    pub(crate) fn read(
+    /// What reads its lines.
+    pub(crate) fn parser(&self) -> &dyn LineParser {
+        match &self.lines_of {
+            Lines::Pairs(libsvm) => libsvm,
+            Lines::Table(layout) => layout,
+        }
+    }
+
+    /// The header, which other files of the dataset may have, too.
+    pub(crate) fn header(&self) -> Option<Header> {
+        match &self.lines_of {
+            Lines::Pairs(_) => None,
+            Lines::Table(layout) => {
+                let names = layout.header.clone()?;
+                Some(Header { names, delimiter: layout.delimiter })
+            }
+        }
+    }
+
+    fn has_labels(&self) -> bool {
+        match &self.lines_of {
+            Lines::Pairs(libsvm) => libsvm.has_labels(),
+            Lines::Table(layout) => layout.label.is_some(),
+        }
+    }
+
+    /// Reads this worker's rows; all workers call it together. `open` gives the source at the first of them, and how many
+    /// lines come before.
+    pub(crate) fn read<'s>(
         &self,
-        source: &mut Source,
-        lines: usize,
+        open: &mut dyn FnMut() -> Result<(Source<'s>, usize), Error>,
         block_bytes: usize,
         assembler: &mut Assembler,
+        together: &mut dyn Together,
     ) -> Result<(), Error> {
-        assembler.expect_labels(self.has_labels);
-        assembler.lines = lines;
-        let done = pipeline::run(source, block_bytes, &*self.parser, assembler);
-        assembler.places = source.places();
+        assembler.expect_labels(self.has_labels());
+        let mut places = Places::default();
+        let mut open = || {
+            let opened = open()?;
+            places = opened.0.places();
+            Ok(opened)
+        };
+        let done = match &self.lines_of {
+            Lines::Pairs(libsvm) => open().and_then(|(mut source, lines)| {
+                assembler.lines = lines;
+                pipeline::run(&mut source, block_bytes, libsvm, assembler)
+            }),
+            Lines::Table(layout) => {
+                assembler.ignored.clone_from(&layout.ignored);
+                read_table(layout, &mut open, block_bytes, assembler, together)
+            }
+        };
+        assembler.places = places;
         done
     }
 }

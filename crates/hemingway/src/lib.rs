@@ -60,6 +60,7 @@ mod request;
 mod room;
 mod session;
 mod store;
+mod table;
 mod target;
 mod tune;
 mod units;
@@ -77,7 +78,7 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};
+pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, TABLE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
@@ -93,6 +94,7 @@ pub use reproduce::{
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
+pub use table::{ColumnKind, ColumnSummary, TableSummary};
 pub use tune::{
     EvaluatedStep, TEMPLATE, TuneEvent, TuneJob, TuneReport, TuneRequest, TuneSource, TuneStop, TuneWatch,
     check_plots, plot_study, serve, tune,

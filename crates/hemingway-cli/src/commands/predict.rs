@@ -31,6 +31,8 @@ fn as_json(predictions: &Predictions) -> serde_json::Value {
         "predictions": (0..rows).map(|row| predictions.label(row)).collect::<Vec<_>>(),
         "margins": predictions.margins,
         "dropped_values": predictions.dropped_values,
+        "ignored_columns": predictions.ignored_columns,
+        "unseen_levels": predictions.unseen_levels,
     });
     match predictions.quality {
         Some(Quality::Accuracy(share)) => object["accuracy"] = share.into(),
@@ -47,6 +49,14 @@ fn report(predictions: &Predictions) {
         Some(Quality::Accuracy(share)) => output::note(&format!("{rows}, {} right", words::share(share))),
         Some(Quality::Rmse(error)) => output::note(&format!("{rows}, rms error {}", words::number(error))),
         None => output::note(&rows),
+    }
+    if !predictions.ignored_columns.is_empty() {
+        let columns = predictions.ignored_columns.join(", ");
+        output::note(&format!("note: columns that the model does not know are passed over: {columns}"));
+    }
+    if predictions.unseen_levels > 0 {
+        let cells = words::counted(predictions.unseen_levels, "cell");
+        output::note(&format!("note: {cells} with a text that the training data does not have"));
     }
     if predictions.dropped_values > 0 {
         let values = words::counted(predictions.dropped_values, "value");

@@ -39,13 +39,13 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
     let data = &run.dataset;
     let size = format!("{} rows, {}", words::count(data.rows), words::features(data));
     let workers = words::counted(run.choice.workers, "worker");
-    let bias = if run.request.bias { ", bias" } else { "" };
+    let bias = if run.request.has_bias() { ", bias" } else { "" };
     vec![
         ("run", run.id.clone()),
         ("begun", words::moment(run.created)),
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
-        ("labels", words::labels(&data.labels)),
+        ("labels", crate::table::labels(data)),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),

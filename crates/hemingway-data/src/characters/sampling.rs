@@ -113,6 +113,7 @@ impl Rows {
             features: from.features.clone(),
             targets: self.targets,
             labels: from.labels.clone(),
+            encoding: from.encoding.clone(),
             fingerprint: Fingerprint::default(),
         }
     }

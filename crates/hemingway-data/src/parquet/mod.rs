@@ -16,7 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 use rayon::prelude::*;
 
-use crate::origin::From;
+use crate::origin::SharedFile;
 use column::{Column, Kind};
 
 /// What stands between the fields.
@@ -125,15 +125,15 @@ impl Length for Chunks {
 }
 
 impl ChunkReader for Chunks {
-    type T = io::BufReader<From>;
+    type T = io::BufReader<SharedFile>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(io::BufReader::new(From::new(Arc::clone(&self.0), start)))
+        Ok(io::BufReader::new(SharedFile::new(Arc::clone(&self.0), start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let mut bytes = Vec::new();
-        let read = From::new(Arc::clone(&self.0), start).take(length as u64).read_to_end(&mut bytes)?;
+        let read = SharedFile::new(Arc::clone(&self.0), start).take(length as u64).read_to_end(&mut bytes)?;
         match read == length {
             true => Ok(bytes.into()),
             false => Err(ParquetError::EOF(format!("{length} bytes expected at {start}, {read} found"))),
