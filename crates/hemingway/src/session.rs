@@ -242,6 +242,7 @@ fn prepare_again(
     read: impl FnOnce(&TrainRequest, &Choice, Option<&Checkpoint>) -> Result<(Ready, Trainer), Error>,
 ) -> Result<Again, Error> {
     unless_changed(run, run.dataset.unknown_content())?;
+    run.request.check_still_there(&run.id)?;
     let request = run.request.clone().with(changes);
     place.check_model(&request)?;
     let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };
