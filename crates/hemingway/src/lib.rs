@@ -107,8 +107,8 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
-    SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
-    engines, named, stands_for,
+    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point,
+    Quality, SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical,
+    catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;
