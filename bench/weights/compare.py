@@ -83,7 +83,7 @@ def ours(binary, loss, lam, rows, labels, bias, how):
         flags = ["--label", "y", "--loss", loss, "--lambda", repr(lam), "--error", "1e-8"]
         flags += ["--algorithm", "newton", "--workers", "1", "--seed", "0", "--quiet"]
         flags += ["--store", str(Path(folder) / "store.sqlite"), "--model", str(model)]
-        flags += PLAIN + (["--bias"] if bias else [])
+        flags += ["--no-standardise", "--bias" if bias else "--no-bias"]
         if "class_weight" in how:
             given = how["class_weight"]
             text = given if given == "balanced" else ",".join(f"{name}={weight}" for name, weight in given.items())
@@ -95,9 +95,6 @@ def ours(binary, loss, lam, rows, labels, bias, how):
             raise RuntimeError(done.stderr.strip())
         found = json.loads(model.read_text())
     return np.array(found["weights"]), found["bias"] or 0.0, found["primal"]
-
-
-PLAIN = []  # flags that leave columns as they are, where the program would standardise them
 
 
 def ways(loss, labels):
@@ -114,9 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default=ROOT / "target/release/hemingway", help="the program to compare")
     parser.add_argument("--only", choices=("rows", "classes"), help="weights of rows, or of classes, alone")
-    parser.add_argument("--flags", default="", help="more flags for every run of ours")
     given = parser.parse_args()
-    PLAIN.extend(given.flags.split())
     print("| data | loss | lambda | bias | weights | theirs | ours | ours / theirs − 1 | |\n|---|---|---|---|---|---|---|---|---|")
     worst = 0.0
     for name, rows, labels in datasets():
