@@ -55,6 +55,11 @@ pub enum Error {
         "--shuffle does not work with --engine mpi, where each worker reads consecutive rows of the file"
     )]
     ShuffleOnRanks,
+    /// Weights of several classes where every rank knows of one class and the rest.
+    #[error(
+        "--class-weight does not work with --engine mpi for {0} classes, where ranks read one of them and the rest"
+    )]
+    ClassWeightsOnRanks(usize),
     /// A job file that cannot be used.
     #[error("{}: {problem}", .file.display())]
     JobFile {
@@ -697,6 +702,9 @@ impl Error {
             Error::ShuffleOnRanks => Some(
                 "shuffle the file once, for example with `shuf` where it has no header, or use the threads engine",
             ),
+            Error::ClassWeightsOnRanks(_) => {
+                Some("use the threads engine, or --weight COLUMN, or --positive VALUE for one class")
+            }
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),
