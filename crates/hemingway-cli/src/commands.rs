@@ -2,9 +2,12 @@
 
 pub mod algorithms;
 pub mod calibrate;
+pub mod completions;
 pub mod explain;
 pub mod fit;
+pub mod man;
 pub mod measure;
+pub mod plot;
 pub mod predict;
 pub mod profile;
 pub mod reproduce;

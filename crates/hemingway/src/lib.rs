@@ -51,6 +51,7 @@ mod place;
 mod plot;
 mod predict;
 mod prepare;
+mod problems;
 mod process;
 mod profile;
 mod ranks;
@@ -58,6 +59,7 @@ mod report;
 mod reproduce;
 mod request;
 mod room;
+mod run_plot;
 mod session;
 mod store;
 mod target;
@@ -82,6 +84,7 @@ pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
 pub use predict::{Predictions, predict};
+pub use problems::{ChosenProblem, ProblemFilter, choose_problem};
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
 pub use report::{DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
@@ -91,6 +94,7 @@ pub use reproduce::{
     reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
+pub use run_plot::{PlotAxis, PlottedPoint, PlottedRun, RunPlot, check_picture, plot_runs};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
 pub use tune::{
