@@ -3,13 +3,17 @@
 //! Chunks are appended as they arrive and freed at once, so that the peak is the finished matrix plus the few chunks
 //! in flight. The first chunk decides how rows are stored meanwhile; the finished data decides how they stay.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::Chunk;
 use crate::features::{Columns, may_have_gaps, occurring};
 use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::labels::{Column, hopeless};
-use crate::{Dataset, Dense, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
+use crate::table::plain_encoding;
+use crate::together::Alone;
+use crate::{Dataset, Dense, Encoding, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
 
 /// From this density on rows are stored densely.
 ///
@@ -31,6 +35,20 @@ pub(crate) struct Assembler<'a> {
     shape: Shape,
     hash: RowHash,
     dropped: usize,
+    /// Table: rows left out because they have no label.
+    pub(crate) unlabelled: usize,
+    /// Table: columns of test data that the model does not know.
+    pub(crate) ignored: Vec<String>,
+    /// Table: cells of test data with a text that training did not see.
+    pub(crate) unseen: usize,
+    /// Table: what names rows, if that was asked for.
+    pub(crate) ids: Vec<String>,
+    /// Table: the weight of each row, if it has one.
+    pub(crate) weights: Vec<f32>,
+    /// Table: what became of its columns.
+    pub(crate) encoding: Option<Encoding>,
+    /// Whether that is a table of plain numbers whose means are not in the encoding yet.
+    pub(crate) plain: bool,
     storage: Storage,
     /// Test data: the columns that training has given out.
     known: Option<Columns<'a>>,
@@ -76,7 +94,34 @@ impl<'a> Assembler<'a> {
         let columns = known.as_ref().map(Columns::count).or(options.columns).unwrap_or(0);
         let shape = Shape { columns, ..Shape::default() };
         let (hash, storage) = (RowHash::default(), Storage::empty());
-        Assembler { file, options, labels, lines: 0, shape, hash, dropped: 0, storage, known }
+        Assembler {
+            file,
+            options,
+            labels,
+            lines: 0,
+            shape,
+            hash,
+            dropped: 0,
+            unlabelled: 0,
+            ignored: Vec::new(),
+            unseen: 0,
+            ids: Vec::new(),
+            weights: Vec::new(),
+            encoding: None,
+            plain: false,
+            storage,
+            known,
+        }
+    }
+
+    /// Forgets all rows, to read them again.
+    pub(crate) fn restart(&mut self, has_labels: bool) {
+        let ignored = std::mem::take(&mut self.ignored);
+        *self = Assembler {
+            ignored,
+            ..Assembler::new(self.file, self.options, Column::for_options(self.options))
+        };
+        self.expect_labels(has_labels);
     }
 
     /// Says whether the input turned out to have labels.
@@ -98,6 +143,7 @@ impl<'a> Assembler<'a> {
             chunk.keep(known);
         }
         self.dropped += chunk.dropped;
+        self.unlabelled += chunk.unlabelled;
         self.hash = self.hash.above(chunk.hash);
         self.shape = self.shape.above(Shape {
             rows: chunk.rows(),
@@ -146,8 +192,13 @@ impl<'a> Assembler<'a> {
     pub(crate) fn finish(mut self, format: &str) -> Result<Loaded, Error> {
         let (whole, rows) = (self.shape, self.hash);
         let used = if self.may_have_gaps(whole) { self.occurring(whole)? } else { None };
+        let plain = self.plain;
         let mut loaded = self.finish_part(whole, used, format)?;
-        let targets = TargetHash::of(0, &loaded.dataset.targets);
+        if plain {
+            plain_encoding(&mut loaded.dataset, whole.rows, &mut Alone)?;
+        }
+        let Dataset { targets, weights, .. } = &loaded.dataset;
+        let targets = TargetHash::of(0, targets, weights.as_deref());
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }
@@ -198,9 +249,17 @@ impl<'a> Assembler<'a> {
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
-        let dataset =
-            Dataset { name: file, matrix, features, targets, labels, fingerprint: Fingerprint::default() };
-        Ok(Loaded { dataset, dropped_values: self.dropped })
+        let encoding = self.encoding.map(Arc::new);
+        let (weights, fingerprint) = (None, Fingerprint::default());
+        let dataset = Dataset { name: file, matrix, features, targets, weights, labels, encoding, fingerprint };
+        Ok(Loaded {
+            dataset,
+            dropped_values: self.dropped,
+            unlabelled_rows: self.unlabelled,
+            ignored_columns: self.ignored,
+            unseen_levels: self.unseen,
+            ids: self.ids,
+        })
     }
 
     /// Gives each feature that is used a column of its own.

@@ -13,6 +13,8 @@ pub(crate) struct Chunk {
     pub columns: usize,
     /// Values left out because their index is beyond `limit`.
     pub dropped: usize,
+    /// Lines left out because they have no label.
+    pub unlabelled: usize,
     /// Where each row ends in `indices` and `values`.
     pub ends: Vec<usize>,
     pub indices: Vec<u32>,
@@ -30,6 +32,7 @@ impl Chunk {
             lines: 0,
             columns: 0,
             dropped: 0,
+            unlabelled: 0,
             ends: Vec::new(),
             indices: Vec::with_capacity(capacity),
             values: Vec::with_capacity(capacity),
@@ -37,6 +40,11 @@ impl Chunk {
             hash: RowHash::default(),
             limit: limit.map_or(u32::MAX, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
         }
+    }
+
+    /// As [`Chunk::new`] for the same kind of labels and the same limit.
+    pub(crate) fn like(&self, capacity: usize) -> Chunk {
+        Chunk { limit: self.limit, ..Chunk::new(self.labels.emptied(), None, capacity) }
     }
 
     /// Adds a value to the row being read; indices within a row increase.

@@ -1,21 +1,23 @@
 //! CSV and TSV: one row per line, the same fields in each.
 //!
 //! Fields may be quoted (`""` stands for a quote) and spaces around them are passed over, but a field may not go over
-//! several lines: that lets blocks of lines be parsed in parallel. Delimiter, header and label column are found out
-//! in `csv_layout`. All other columns are features and must be numbers.
+//! several lines: that lets blocks of lines be parsed in parallel. Delimiter, header and what the columns are is found
+//! out in `csv_layout`. This parser is for tables whose features are all plain numbers; others are read by `table`.
 
 use std::borrow::Cow;
 
 use crate::chunk::Chunk;
-use crate::csv_layout::Layout;
+use crate::csv_layout::{Layout, Role};
 use crate::error::excerpt;
 use crate::pipeline::{BlockParser, Fault};
+use crate::table::cell::is_missing;
 use crate::text::{LineParser, for_each_line, whole_lines};
-use crate::{LineProblem, number};
+use crate::{Error, LineProblem, number};
 
 impl Layout {
     fn line(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
         if !self.is_row(line) {
+            chunk.unlabelled += usize::from(!line.trim_ascii().is_empty());
             return Ok(());
         }
         // Fewer or more fields than expected explain any other mistake in the line.
@@ -27,18 +29,22 @@ impl Layout {
     fn fields(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
         let mut feature = 0;
         let mut rest = Some(line);
-        for column in 0..self.columns {
+        for (column, role) in self.roles.iter().enumerate() {
             let bytes = rest.ok_or_else(|| self.ragged_line(line))?;
-            if Some(column) == self.label {
-                let (text, next) = field(bytes, self.delimiter)?;
-                chunk.labels.push(&text, number)?;
-                rest = next;
-            } else {
-                let (value, next) = self.value(bytes, column)?;
-                chunk.push(feature, value);
-                feature += 1;
-                rest = next;
-            }
+            rest = match role {
+                Role::Feature => {
+                    let (value, next) = self.value(bytes, column)?;
+                    chunk.push(feature, value);
+                    feature += 1;
+                    next
+                }
+                Role::Label => {
+                    let (text, next) = field(bytes, self.delimiter)?;
+                    chunk.labels.push(&text, number)?;
+                    next
+                }
+                Role::LeftOut | Role::Weight => field(bytes, self.delimiter)?.1,
+            };
         }
         match rest {
             None => Ok(()),
@@ -58,17 +64,26 @@ impl Layout {
         }
         let (text, next) = field(bytes, self.delimiter)?;
         match number::whole(&text) {
+            _ if is_missing(&text) => Err(LineProblem::MissingNumber { place: self.place(column) }),
             Some(value) if value.is_finite() => Ok((value, next)),
             Some(_) => Err(LineProblem::NotFinite { place: self.place(column), text: excerpt(&text) }),
             None => Err(LineProblem::NotANumber {
                 place: self.place(column),
                 text: excerpt(&text),
-                hint: "features must be numbers: encode text as numbers and fill gaps; --label picks the label column",
+                hint: self.kind_hint(),
             }),
         }
     }
 
-    fn place(&self, column: usize) -> String {
+    /// What to do about a cell that is not what its column holds.
+    pub(crate) fn kind_hint(&self) -> &'static str {
+        match self.is_test_data {
+            true => "the model has learnt that this column holds no such text: mend the cell",
+            false => "mend the cell, or pass --text COLUMN to read the whole column as text",
+        }
+    }
+
+    pub(crate) fn place(&self, column: usize) -> String {
         match self.header.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {} ({})", column + 1, excerpt(name.as_bytes())),
             None => format!("column {}", column + 1),
@@ -76,13 +91,13 @@ impl Layout {
     }
 
     #[cold]
-    fn ragged(&self, line: &[u8]) -> Option<LineProblem> {
+    pub(crate) fn ragged(&self, line: &[u8]) -> Option<LineProblem> {
         let found = split(line, self.delimiter).ok()?.len();
         (found != self.columns).then(|| self.ragged_line(line))
     }
 
     #[cold]
-    fn ragged_line(&self, line: &[u8]) -> LineProblem {
+    pub(crate) fn ragged_line(&self, line: &[u8]) -> LineProblem {
         let found = split(line, self.delimiter).map_or(0, |fields| fields.len());
         let delimiter =
             if self.delimiter == b'\t' { "tab".to_string() } else { char::from(self.delimiter).to_string() };
@@ -100,7 +115,7 @@ impl BlockParser for Layout {
     }
 
     fn parse(&self, block: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-        chunk.widen(self.features());
+        chunk.widen(self.slots.len());
         for_each_line(block, chunk, |line, number, chunk| self.line(line, number, chunk))
     }
 }
@@ -108,8 +123,27 @@ impl BlockParser for Layout {
 impl LineParser for Layout {
     #[inline]
     fn is_row(&self, line: &[u8]) -> bool {
-        !line.trim_ascii().is_empty()
+        !line.trim_ascii().is_empty() && !(self.drop_unlabelled && self.lacks_label(line))
     }
+}
+
+impl Layout {
+    fn lacks_label(&self, line: &[u8]) -> bool {
+        let Some(label) = self.label else { return false };
+        let mut rest = line;
+        for _ in 0..label {
+            match field(rest, self.delimiter) {
+                Ok((_, Some(next))) => rest = next,
+                _ => return false, // the line is ragged, which its parser says
+            }
+        }
+        field(rest, self.delimiter).is_ok_and(|(text, _)| is_missing(&text))
+    }
+}
+
+/// Whether a table of plain numbers turned out to lack one.
+pub(crate) fn lacks_number(error: &Error) -> bool {
+    matches!(error, Error::Line { problem: LineProblem::MissingNumber { .. }, .. })
 }
 
 /// All fields of a line.
@@ -128,7 +162,7 @@ pub(crate) fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Li
 type Field<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
 
 /// The field at the front.
-fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
+pub(crate) fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
     let spaces = bytes.iter().take_while(|byte| **byte == b' ').count();
     if bytes.get(spaces) == Some(&b'"') {
         return quoted(&bytes[spaces..], delimiter);

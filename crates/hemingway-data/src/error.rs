@@ -158,17 +158,129 @@ pub enum Error {
         /// The training label for +1.
         positive: String,
     },
+    /// A row that counts a number of times that is none.
+    #[error(
+        "{file}: the weight of row {row} is {weight}\nhint: weights are finite numbers of 0 or more; 0 leaves a row out"
+    )]
+    RowWeight {
+        /// The path or spec as given.
+        file: String,
+        /// The row, counted from 1.
+        row: usize,
+        /// Its weight.
+        weight: f32,
+    },
+    /// No row counts.
+    #[error("{file}: all rows have weight 0\nhint: give at least one row a positive weight")]
+    NoWeight {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A text that is no [`ClassWeight`](crate::ClassWeight).
+    #[error(
+        "class weights “{text}”: {problem}\nhint: write balanced, or a number for each class: NAME=WEIGHT,…"
+    )]
+    ClassWeight {
+        /// The text as given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A weight for a class that does not occur.
+    #[error("{file}: no class “{class}”, for which there is a weight\nhint: {}", class_hint(.class, .classes))]
+    UnknownClass {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
+        /// Those that do occur.
+        classes: Vec<String>,
+    },
+    /// Weights of classes where there are none.
+    #[error(
+        "{file}: class weights need classes, but its labels are quantities\nhint: leave --class-weight away, or --regression; with --loss squared, name a class with --positive"
+    )]
+    ClassWeightOfNumbers {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A class without weight.
+    #[error(
+        "{file}: all rows of the class “{class}” have weight 0, so it cannot be balanced\nhint: leave --class-weight balanced away, or give its rows a weight"
+    )]
+    NothingToBalance {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
+    },
     /// No column of that name or number.
-    #[error("{file}: no label column {wanted}\nhint: the {count} columns are {columns}")]
+    #[error("{file}: no column {wanted}\nhint: {}the {count} columns are {columns}", did_you_mean(.near))]
     NoSuchColumn {
         /// The path as given.
         file: String,
         /// What was asked for.
         wanted: String,
+        /// A name that looks alike.
+        near: Option<String>,
         /// How many columns there are.
         count: usize,
         /// The first of them.
         columns: String,
+    },
+    /// Several columns might be the label, or none looks like one.
+    #[error("{file}: it is not clear which column is the label; those with few values are {candidates}\nhint: name it, for example with --label {}", shell_word(.example))]
+    UnclearLabel {
+        /// The path as given.
+        file: String,
+        /// Columns that may be it.
+        candidates: String,
+        /// One of them.
+        example: String,
+    },
+    /// Test data without columns that the model has weights for.
+    #[error("{file}: the model needs {missing}, which {} not among the columns {columns}\nhint: {}columns are matched by name, in any order", is_or_are(.missing), did_you_mean(.near))]
+    MissingColumns {
+        /// The path as given.
+        file: String,
+        /// The columns that are missing.
+        missing: String,
+        /// Names that look alike.
+        near: Option<String>,
+        /// The first of the columns there are.
+        columns: String,
+    },
+    /// Test data without names, where the training data has some.
+    #[error(
+        "{file}: the model knows its columns by name, but this file begins without names: {start}\nhint: put the header line of the training data in front"
+    )]
+    NoHeader {
+        /// The path as given.
+        file: String,
+        /// Its first line.
+        start: String,
+    },
+    /// Test data with names, where the training data has none.
+    #[error(
+        "{file}: the model knows its columns by their places, but this file begins with names: {start}\nhint: take the header line away, and check that the columns are in the order of the training data"
+    )]
+    Header {
+        /// The path as given.
+        file: String,
+        /// Its first line.
+        start: String,
+    },
+    /// Test data with another number of columns than the training data, neither of which has names.
+    #[error(
+        "{file}: {found} columns, but the training data has {expected}, with its label\nhint: without names columns are known by their places: give the same columns in the same order, with or without the label"
+    )]
+    WrongWidth {
+        /// The path as given.
+        file: String,
+        /// Columns in training, with the label.
+        expected: usize,
+        /// Columns here.
+        found: usize,
     },
     /// A label column was picked where the format fixes it.
     #[error(
@@ -382,6 +494,38 @@ pub enum LineProblem {
         /// What to do.
         hint: &'static str,
     },
+    /// Text where a date belongs.
+    #[error("{place} is “{text}”, which is not a date like those above it\nhint: {hint}")]
+    NotADate {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Nothing where a number belongs, in a table of plain numbers.
+    #[error("{place} is missing\nhint: fill it in")]
+    MissingNumber {
+        /// Which value.
+        place: String,
+    },
+    /// A row without a label.
+    #[error(
+        "the label is missing (“{text}”)\nhint: fill it in, or pass --drop-unlabelled to leave such rows out, or --label none to predict without labels"
+    )]
+    MissingLabel {
+        /// What stands there.
+        text: String,
+    },
+    /// A weight that is none.
+    #[error("{place} is “{text}”, which is not a weight\nhint: weights are numbers from 0 up")]
+    NotAWeight {
+        /// Which value.
+        place: String,
+        /// What stands there.
+        text: String,
+    },
     /// NaN, an infinity, or a number too large for `f32`.
     #[error(
         "{place} is “{text}”, which is not a finite 32-bit number\nhint: remove the row or replace the value"
@@ -493,7 +637,7 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T], limit: usize) -> String {
 }
 
 /// The known name most like `name`, when one is near enough to be meant.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
@@ -510,6 +654,26 @@ fn near_hint(near: &[String]) -> String {
 
 fn nearest_hint(nearest: &Option<&'static str>) -> String {
     nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default()
+}
+
+fn did_you_mean(near: &Option<String>) -> String {
+    near.as_ref().map(|name| format!("did you mean {name}? ")).unwrap_or_default()
+}
+
+fn is_or_are(listed: &str) -> &'static str {
+    if listed.contains(", ") { "are" } else { "is" }
+}
+
+/// Quoted if a shell would take it apart.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn class_hint(class: &str, classes: &[String]) -> String {
+    let nearest = nearest(class, classes.iter().map(String::as_str));
+    let meant = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    format!("{meant}the classes are {}", list(classes, 10))
 }
 
 fn kind_hint(kind: &Option<&'static str>) -> String {

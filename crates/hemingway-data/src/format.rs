@@ -39,6 +39,11 @@ impl Format {
         }
     }
 
+    /// Whether it is a table of named or numbered columns.
+    pub fn is_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+
     /// One line for help texts.
     pub fn description(self) -> &'static str {
         match self {

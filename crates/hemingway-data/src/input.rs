@@ -24,6 +24,7 @@ pub(crate) struct Source<'a> {
     gzip: bool,
     /// Bytes of the file as it lies on the disk, if it is an ordinary one.
     length: Option<u64>,
+    in_memory: bool,
     /// Bytes of the byte order mark in front of the content.
     mark: u64,
     head: Vec<u8>,
@@ -50,7 +51,7 @@ impl<'a> Source<'a> {
 
     /// Reads from memory.
     pub(crate) fn memory(name: &str, bytes: &'a [u8]) -> Result<Source<'a>, Error> {
-        Source::new(name.to_string(), Box::new(bytes))
+        Ok(Source { in_memory: true, ..Source::new(name.to_string(), Box::new(bytes))? })
     }
 
     fn new(file: String, mut reader: Box<dyn Read + 'a>) -> Result<Source<'a>, Error> {
@@ -68,6 +69,7 @@ impl<'a> Source<'a> {
             reader,
             gzip,
             length: None,
+            in_memory: false,
             mark: 0,
             head: Vec::new(),
             given: 0,
@@ -76,6 +78,11 @@ impl<'a> Source<'a> {
         };
         source.read_ahead()?;
         Ok(source)
+    }
+
+    /// Whether the same bytes can be had again by opening it again.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        self.length.is_some() || self.in_memory
     }
 
     /// Name of the file, for messages.

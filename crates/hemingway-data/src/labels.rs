@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{excerpt, list};
+use crate::table::cell::is_missing;
 use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, number};
 
 /// The name of all classes but the positive one, when there are more than two.
@@ -125,6 +126,20 @@ impl Column {
 }
 
 impl Classes {
+    /// The class of each row, as a place among their names.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// What classes are called: the same for labels that are equal.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |class: &Class| match &class.key {
+            Key::Number(bits) => f64::from_bits(*bits).to_string(),
+            Key::Text(text) => text.clone(),
+        };
+        self.found.iter().map(name).collect()
+    }
+
     fn push(&mut self, text: &[u8], line: usize) -> Result<(), LineProblem> {
         let code = match self.seen_before(text) {
             Some(code) => code,
@@ -264,6 +279,7 @@ pub(crate) fn hopeless(column: &Column, file: &str) -> Option<Error> {
 }
 
 fn push_number(numbers: &mut Vec<f32>, text: &[u8]) -> Result<(), LineProblem> {
+    check_present(text)?;
     let value = number::whole(text).ok_or_else(|| LineProblem::NotANumber {
         place: "the label".to_string(),
         text: excerpt(text),
@@ -274,6 +290,10 @@ fn push_number(numbers: &mut Vec<f32>, text: &[u8]) -> Result<(), LineProblem> {
     Ok(())
 }
 
+fn check_present(text: &[u8]) -> Result<(), LineProblem> {
+    if is_missing(text) { Err(LineProblem::MissingLabel { text: excerpt(text) }) } else { Ok(()) }
+}
+
 fn finite_label(value: f64, text: &[u8]) -> Result<(), LineProblem> {
     match value.is_finite() {
         true => Ok(()),
@@ -282,6 +302,7 @@ fn finite_label(value: f64, text: &[u8]) -> Result<(), LineProblem> {
 }
 
 fn key(text: &[u8]) -> Result<Key, LineProblem> {
+    check_present(text)?;
     match number::whole_double(text) {
         Some(value) => {
             finite_label(value, text)?;
@@ -289,6 +310,12 @@ fn key(text: &[u8]) -> Result<Key, LineProblem> {
         }
         None => Ok(Key::Text(String::from_utf8_lossy(text).into_owned())),
     }
+}
+
+/// Whether two labels are one class.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one == other
+        || matches!((key(one.as_bytes()), key(other.as_bytes())), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Numbers by value, anything else by its text.

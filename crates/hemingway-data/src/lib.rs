@@ -2,7 +2,8 @@
 //!
 //! [`load`] takes a path, `synthetic:NAME,…` or [`EMBEDDED`] and returns a [`Dataset`]. Files go from `input` (open,
 //! unpack, recognise the `format`) through `pipeline` (blocks parsed on all cores by `libsvm`, `csv` or `idx`) to
-//! `assemble` (one matrix, sparse or dense) and `labels` (targets). Generated data enters at `assemble`.
+//! `assemble` (one matrix, sparse or dense) and `labels` (targets). Generated data enters at `assemble`. Tables of more
+//! than plain numbers go from `pipeline` into a frame of `table` and from there to `assemble`.
 //!
 //! [`load_part`] gives each of several workers its own rows of the same, so that nobody holds all of them. The workers
 //! are [`Together`]: they `survey` a text to find where its rows are, read their own through the pipeline above, and
@@ -11,6 +12,7 @@
 mod assemble;
 mod characters;
 mod chunk;
+mod class_weight;
 mod cores;
 mod csv;
 mod csv_layout;
@@ -35,6 +37,7 @@ mod pipeline;
 mod sample;
 mod survey;
 mod synthetic;
+mod table;
 mod text;
 mod together;
 mod transform;
@@ -43,6 +46,7 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
+pub use class_weight::{ClassWeight, ClassWeights};
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;
@@ -51,11 +55,12 @@ pub use features::Features;
 pub use fingerprint::{Difference, Fingerprint};
 pub use format::Format;
 pub use limit::{MemoryLimit, ParseSizeError, SetBy, parse_size, size};
-pub use load::{Loaded, load, load_counting, parse_blocks, parse_bytes};
+pub use load::{Loaded, load, load_counting, parse_blocks, parse_bytes, recognised};
 pub use matrix::{Dense, Matrix, Sparse};
 pub use options::{LabelColumn, LoadOptions};
 pub use part::{Part, load_part, load_part_blocks};
 pub use partition::shard;
 pub use synthetic::{check_synthetic, synthetic_names};
+pub use table::{Becomes, DateOrder, Encoding, NamedColumn, NumberStyle, Reason, SourceColumn};
 pub use together::Together;
 pub use transform::{Standardise, Transform};

@@ -8,6 +8,7 @@ use crate::labels::Column;
 use crate::partition::Share;
 use crate::pipeline::BLOCK_BYTES;
 use crate::text::Text;
+use crate::together::Alone;
 use crate::{Dataset, Error, Format, LoadOptions, embedded, synthetic};
 
 /// A dataset, and what was left out of it.
@@ -17,6 +18,14 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// Values dropped because the training data has no such feature; see [`LoadOptions::columns`].
     pub dropped_values: usize,
+    /// Rows of a table left out because they have no label; see [`LoadOptions::drop_unlabelled`].
+    pub unlabelled_rows: usize,
+    /// Columns of test data that the training data does not have.
+    pub ignored_columns: Vec<String>,
+    /// Cells of test data with a text that the training data does not have.
+    pub unseen_levels: usize,
+    /// What names each row; empty unless [`LoadOptions::id`] asks for it.
+    pub ids: Vec<String>,
 }
 
 /// Loads a dataset: a path, `synthetic:NAME,rows=…,features=…,seed=…` or `embedded:mnist`.
@@ -34,7 +43,8 @@ pub fn load_counting(spec: &str, options: &LoadOptions) -> Result<Loaded, Error>
             embedded::read(spec, name, Share::WHOLE, assembler)
         }),
         _ => assemble(spec, options, |assembler| {
-            read(Source::open(spec)?, options.format, LabelSource::Beside(spec), BLOCK_BYTES, assembler)
+            let open = || Source::open(spec);
+            read(&open, options.format, LabelSource::Beside(spec), BLOCK_BYTES, assembler)
         }),
     }
 }
@@ -58,9 +68,9 @@ pub fn parse_blocks(
     options: &LoadOptions,
 ) -> Result<Loaded, Error> {
     const NAME: &str = "bytes";
-    let source = Source::memory(NAME, bytes)?;
+    let open = || Source::memory(NAME, bytes);
     assemble(NAME, options, |assembler| {
-        read(source, format.into(), LabelSource::Behind, block_bytes.max(1), assembler)
+        read(&open, format.into(), LabelSource::Behind, block_bytes.max(1), assembler)
     })
 }
 
@@ -85,6 +95,19 @@ impl<'a> Input<'a> {
     }
 }
 
+/// The format of a spec, as far as it can be found out without using it up: nothing of generated data, of a pipe, and of
+/// what cannot be read.
+pub fn recognised(spec: &str, format: Option<Format>) -> Option<Format> {
+    if matches!(spec.split_once(':'), Some(("synthetic" | "embedded", _))) {
+        return None;
+    }
+    format.or_else(|| {
+        let ordinary = std::fs::metadata(spec).is_ok_and(|metadata| metadata.is_file());
+        let source = ordinary.then(|| Source::open(spec).ok())??;
+        recognise(spec, source.head()).ok()
+    })
+}
+
 fn assemble(
     file: &str,
     options: &LoadOptions,
@@ -95,17 +118,27 @@ fn assemble(
     assembler.finish(filled.format)
 }
 
-fn read(
-    source: Source,
+fn read<'s>(
+    open: &dyn Fn() -> Result<Source<'s>, Error>,
     format: Option<Format>,
     labels: LabelSource,
     block_bytes: usize,
     assembler: &mut Assembler,
 ) -> Result<Filled, Error> {
-    let Input { mut source, format, text } = Input::new(source, format, assembler.options)?;
+    let Input { mut source, format, text } = Input::new(open()?, format, assembler.options)?;
     let Some(text) = text else {
         return idx::read(&mut source, labels, Share::WHOLE, block_bytes, assembler);
     };
-    text.read(&mut source, text.lines, block_bytes, assembler)?;
+    let begin = source.taken();
+    let mut first = Some(source);
+    let mut open = || match first.take() {
+        Some(source) => Ok((source, text.lines)),
+        None => {
+            let mut again = open()?;
+            again.skip_to(begin)?;
+            Ok((again, text.lines))
+        }
+    };
+    text.read(&mut open, block_bytes, assembler, &mut Alone)?;
     Ok(Filled { format: format.name(), first_row: 0, total_rows: assembler.shape().rows })
 }

@@ -52,6 +52,40 @@ impl Matrix {
         }
     }
 
+    /// The sum of each column: of pieces of rows in their order, so that the number of cores does not matter.
+    pub(crate) fn column_sums(&self) -> Vec<f64> {
+        let columns = self.columns();
+        let rows = self.rows();
+        let pieces: Vec<Vec<f64>> = (0..rows.div_ceil(ROWS_AT_ONCE))
+            .into_par_iter()
+            .map(|piece| {
+                let mut sums = vec![0.0; columns];
+                self.add_rows(piece * ROWS_AT_ONCE..rows.min((piece + 1) * ROWS_AT_ONCE), &mut sums);
+                sums
+            })
+            .collect();
+        pieces.into_iter().fold(vec![0.0; columns], |mut sums, piece| {
+            sums.iter_mut().zip(piece).for_each(|(sum, more)| *sum += more);
+            sums
+        })
+    }
+
+    fn add_rows(&self, rows: std::ops::Range<usize>, sums: &mut [f64]) {
+        match self {
+            Matrix::Sparse(sparse) => {
+                let stored = sparse.offsets[rows.start]..sparse.offsets[rows.end];
+                let values = sparse.indices[stored.clone()].iter().zip(&sparse.values[stored]);
+                values.for_each(|(column, value)| sums[*column as usize] += f64::from(*value));
+            }
+            Matrix::Dense(dense) => {
+                let values = &dense.values[rows.start * dense.columns..rows.end * dense.columns];
+                for row in values.chunks_exact(dense.columns.max(1)) {
+                    sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+                }
+            }
+        }
+    }
+
     /// Number of values that are not zero.
     pub fn nonzeros(&self) -> usize {
         match self {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Format, Labels};
+use crate::{Encoding, Error, Format, Labels, NumberStyle};
 
 /// Choices for [`crate::load`]; the default reads most files as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,28 @@ pub struct LoadOptions {
     ///
     /// [`Features::used`]: crate::Features::used
     pub used: Option<Vec<u32>>,
+    /// Table: columns that are not features.
+    pub drop: Vec<String>,
+    /// Table: the columns that are features, if any are named.
+    pub keep: Vec<String>,
+    /// Table: columns that hold text, whatever they look like.
+    pub text: Vec<String>,
+    /// Table: columns that hold numbers; anything else in them is a mistake.
+    pub number: Vec<String>,
+    /// Table: how numbers are written.
+    pub numbers: NumberStyle,
+    /// Table: rows without a label are left out and counted, instead of being refused.
+    pub drop_unlabelled: bool,
+    /// Table: the column that holds the weight of each row.
+    pub weight: Option<String>,
+    /// Table: a column whose cells are wanted as they are, to name rows.
+    pub id: Option<String>,
+    /// Table: numbers and dates are centred where other columns make the matrix sparse, which cannot be done later.
+    pub centre: bool,
+    /// Table: the share of the rows that will be trained on, and the seed that chooses them: only they are learnt from.
+    pub learn_on: Option<(f64, u64)>,
+    /// Test data: what became of the columns of the training data, if that was a table.
+    pub encoding: Option<Encoding>,
     /// Bytes that loading may take; no limit when absent.
     pub memory_limit: Option<u64>,
     /// Test data: what the labels meant in training.
@@ -35,10 +57,10 @@ pub struct LoadOptions {
 
 /// Where the label is, in CSV and TSV.
 ///
-/// `Auto` takes the column whose header is `label`, `target`, `class` or `y` (in any case); without one, the only
-/// one of the first and the last column that looks like a label, which is to say holds text, or between 2 and 20
-/// different whole numbers; without one, the first. In test data (see [`LoadOptions::columns`]) that has exactly
-/// as many columns as training had features, `Auto` means `Absent`.
+/// `Auto` takes the only column whose header is `label`, `target`, `class` or `y` (in any case), or the last column of a
+/// table without a header, where that looks like a label (holds text, or between 2 and 20 different whole numbers) and
+/// the first column does not. Anything else is an error that names the candidates. In test data `Auto` is the column of
+/// the training data, if it is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelColumn {
@@ -60,7 +82,7 @@ pub enum LabelColumn {
 impl LoadOptions {
     /// Whether this reads data for a model that exists already.
     pub(crate) fn is_test_data(&self) -> bool {
-        self.columns.is_some() || self.labels.is_some()
+        self.columns.is_some() || self.labels.is_some() || self.encoding.is_some()
     }
 
     /// Whether so many bytes may be used for `what`, which ends with a verb.

@@ -40,33 +40,59 @@ pub(crate) struct Fault {
     pub problem: LineProblem,
 }
 
-/// Reads `source` to its end.
+impl Fault {
+    /// The same in a file, after so many lines.
+    pub(crate) fn at(self, file: &str, lines: usize) -> Error {
+        Error::Line { file: file.to_string(), line: lines + self.line + 1, problem: self.problem }
+    }
+}
+
+/// Reads `source` to its end into the assembler.
 pub(crate) fn run(
     source: &mut Source,
     block_bytes: usize,
     parser: &dyn BlockParser,
     assembler: &mut Assembler,
 ) -> Result<(), Error> {
+    let template = assembler.chunk(0);
+    let options = assembler.options;
+    let parse = |block: &[u8]| {
+        let mut chunk = template.like(parser.most_values(block.len()));
+        parser.parse(block, &mut chunk).map(|()| chunk)
+    };
+    let whole_records = |buffer: &[u8]| parser.whole_records(buffer);
+    each_block(source, block_bytes, options, &whole_records, &parse, |parsed| match parsed {
+        Ok(chunk) => assembler.append(chunk),
+        Err(fault) => Err(fault.at(assembler.file, assembler.lines)),
+    })
+}
+
+/// Reads `source` to its end: parses blocks on all cores and appends what comes of each in their order.
+pub(crate) fn each_block<T: Send>(
+    source: &mut Source,
+    block_bytes: usize,
+    options: &LoadOptions,
+    whole_records: &dyn Fn(&[u8]) -> usize,
+    parse: &(dyn Fn(&[u8]) -> Result<T, Fault> + Sync),
+    mut append: impl FnMut(Result<T, Fault>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let in_flight = 2 * cores() + 1;
     rayon::in_place_scope(|scope| {
-        let mut waiting: VecDeque<Receiver<Result<Chunk, Fault>>> = VecDeque::new();
+        let mut waiting: VecDeque<Receiver<Result<T, Fault>>> = VecDeque::new();
         let mut carry = Vec::new();
-        while let Some(block) = next_block(source, block_bytes, parser, assembler.options, &mut carry)? {
-            let mut chunk = assembler.chunk(parser.most_values(block.len()));
-            let (send, receive) = sync_channel(1);
+        while let Some(block) = next_block(source, block_bytes, whole_records, options, &mut carry)? {
+            let (send, receive_from) = sync_channel(1);
             scope.spawn(move |_| {
-                let parsed = parser.parse(&block, &mut chunk);
-                let _ = send.send(parsed.map(|()| chunk)); // nobody listens after an error elsewhere
+                let _ = send.send(parse(&block)); // nobody listens after an error elsewhere
             });
-            waiting.push_back(receive);
-            if waiting.len() >= in_flight {
-                append_oldest(&mut waiting, assembler)?;
+            waiting.push_back(receive_from);
+            if waiting.len() >= in_flight
+                && let Some(oldest) = waiting.pop_front()
+            {
+                append(receive(&oldest))?;
             }
         }
-        while !waiting.is_empty() {
-            append_oldest(&mut waiting, assembler)?;
-        }
-        Ok(())
+        waiting.into_iter().try_for_each(|oldest| append(receive(&oldest)))
     })
 }
 
@@ -74,7 +100,7 @@ pub(crate) fn run(
 fn next_block(
     source: &mut Source,
     block_bytes: usize,
-    parser: &dyn BlockParser,
+    whole_records: &dyn Fn(&[u8]) -> usize,
     options: &LoadOptions,
     carry: &mut Vec<u8>,
 ) -> Result<Option<Vec<u8>>, Error> {
@@ -86,7 +112,7 @@ fn next_block(
         if read < wanted {
             return Ok((!block.is_empty()).then_some(block));
         }
-        match parser.whole_records(&block) {
+        match whole_records(&block) {
             0 => {
                 check_record(source, block.len(), options)?;
                 wanted = block.len(); // a record longer than the block: read as much again
@@ -106,23 +132,8 @@ pub(crate) fn check_record(source: &Source, bytes: usize, options: &LoadOptions)
     options.check_memory(source.file(), 4 * bytes as u64, what)
 }
 
-fn append_oldest(
-    waiting: &mut VecDeque<Receiver<Result<Chunk, Fault>>>,
-    assembler: &mut Assembler,
-) -> Result<(), Error> {
-    let Some(oldest) = waiting.pop_front() else { return Ok(()) };
-    match receive(&oldest) {
-        Ok(chunk) => assembler.append(chunk),
-        Err(fault) => Err(Error::Line {
-            file: assembler.file.to_string(),
-            line: assembler.lines + fault.line + 1,
-            problem: fault.problem,
-        }),
-    }
-}
-
 /// Waits for a block; when the caller is itself a thread of the pool, works meanwhile instead of blocking it.
-fn receive(oldest: &Receiver<Result<Chunk, Fault>>) -> Result<Chunk, Fault> {
+fn receive<T>(oldest: &Receiver<Result<T, Fault>>) -> Result<T, Fault> {
     loop {
         let parsed = match oldest.try_recv() {
             Err(TryRecvError::Empty) if rayon::yield_now().is_some() => continue,

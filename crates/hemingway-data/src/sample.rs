@@ -16,8 +16,10 @@ impl Dataset {
     /// When the fraction is not above 0 and at most 1.
     pub fn sample(&self, fraction: f64, seed: u64) -> Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
-        let sample = self.rows_at(&self.sampled_rows(fraction, seed));
-        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets);
+        let rows = sampled_rows(self.matrix.rows(), &self.targets, &self.labels, fraction, seed);
+        let sample = self.rows_at(&rows);
+        let weights = sample.weights.as_deref();
+        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets, weights);
         Dataset { fingerprint, ..sample }
     }
 
@@ -28,7 +30,9 @@ impl Dataset {
             matrix: self.matrix.select(rows),
             features: self.features.clone(),
             targets: rows.iter().filter_map(|&row| self.targets.get(row)).copied().collect(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             labels: self.labels.clone(),
+            encoding: self.encoding.clone(),
             fingerprint: Fingerprint::default(),
         }
     }
@@ -41,29 +45,35 @@ impl Dataset {
         let fingerprint = self.fingerprint.treated(&format!("shuffled rows with seed {seed}"));
         Dataset { fingerprint, ..self.rows_at(&rows) }
     }
+}
 
-    fn sampled_rows(&self, fraction: f64, seed: u64) -> Vec<usize> {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut sampled = Vec::new();
-        for mut rows in self.strata() {
-            rows.shuffle(&mut random);
-            let count = (rows.len() as f64 * fraction).round() as usize;
-            rows.truncate(count.max(1));
-            sampled.append(&mut rows);
-        }
-        sampled.sort_unstable();
-        sampled
+/// A share of the rows with these targets, in their order; at least one of each class.
+pub(crate) fn sampled_rows(
+    rows: usize,
+    targets: &[f32],
+    labels: &Labels,
+    fraction: f64,
+    seed: u64,
+) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut sampled = Vec::new();
+    for mut rows in strata(rows, targets, labels) {
+        rows.shuffle(&mut random);
+        let count = (rows.len() as f64 * fraction).round() as usize;
+        rows.truncate(count.max(1));
+        sampled.append(&mut rows);
     }
+    sampled.sort_unstable();
+    sampled
+}
 
-    /// The rows of each class; all together where targets are numbers.
-    fn strata(&self) -> Vec<Vec<usize>> {
-        let rows = 0..self.matrix.rows();
-        let (positive, others) = match self.labels {
-            Labels::Classes { .. } => rows.partition(|&row| self.targets[row] > 0.0),
-            Labels::Numbers => (Vec::new(), rows.collect()),
-        };
-        [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
-    }
+/// The rows of each class; all together where targets are numbers.
+fn strata(rows: usize, targets: &[f32], labels: &Labels) -> Vec<Vec<usize>> {
+    let (positive, others) = match labels {
+        Labels::Classes { .. } => (0..rows).partition(|&row| targets[row] > 0.0),
+        Labels::Numbers => (Vec::new(), (0..rows).collect()),
+    };
+    [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
 }
 
 impl Matrix {
@@ -106,6 +116,10 @@ mod tests {
         load(spec, &LoadOptions::default()).unwrap()
     }
 
+    fn rows_of(data: &Dataset, fraction: f64, seed: u64) -> Vec<usize> {
+        sampled_rows(data.matrix.rows(), &data.targets, &data.labels, fraction, seed)
+    }
+
     fn share_of_positives(data: &Dataset) -> f64 {
         data.targets.iter().filter(|target| **target > 0.0).count() as f64 / data.targets.len() as f64
     }
@@ -124,9 +138,9 @@ mod tests {
     #[test]
     fn smaller_samples_are_part_of_larger_ones() {
         let all = data("synthetic:separable,rows=300,features=5");
-        let [small, large] = [0.1, 0.5].map(|fraction| all.sampled_rows(fraction, 3));
+        let [small, large] = [0.1, 0.5].map(|fraction| rows_of(&all, fraction, 3));
         assert!(small.iter().all(|row| large.contains(row)));
-        assert_ne!(small, all.sampled_rows(0.1, 4));
+        assert_ne!(small, rows_of(&all, 0.1, 4));
     }
 
     #[test]

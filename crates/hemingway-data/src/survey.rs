@@ -163,7 +163,7 @@ mod tests {
         let counts = (0..workers).map(|rank| {
             let mut source = Source::open(path).unwrap();
             let text = text(&mut source);
-            count(source, &*text.parser, Share { rank, workers }, block_bytes, &LoadOptions::default())
+            count(source, text.parser(), Share { rank, workers }, block_bytes, &LoadOptions::default())
                 .unwrap()
         });
         Survey::new(Stretch::default(), counts.collect())
@@ -184,7 +184,7 @@ mod tests {
                 for (row, (bytes, lines)) in rows.into_iter().enumerate() {
                     let mut source = Source::open(&path).unwrap();
                     let text = text(&mut source);
-                    let place = survey.enter(row, &mut source, &*text.parser).unwrap();
+                    let place = survey.enter(row, &mut source, text.parser()).unwrap();
                     assert_eq!(place, Stretch { bytes, lines, rows: row });
                     let mut rest = Vec::new();
                     source.fill(&mut rest, 1000).unwrap();

@@ -6,7 +6,8 @@ use crate::csv_layout::Layout;
 use crate::input::Source;
 use crate::libsvm::Libsvm;
 use crate::pipeline::{self, BlockParser, Fault};
-use crate::{Error, Format, LineProblem, LoadOptions};
+use crate::table::read_table;
+use crate::{Error, Format, LineProblem, LoadOptions, Together};
 
 /// A parser of lines.
 pub(crate) trait LineParser: BlockParser {
@@ -16,10 +17,15 @@ pub(crate) trait LineParser: BlockParser {
 
 /// A text whose layout is known.
 pub(crate) struct Text {
-    pub(crate) parser: Box<dyn LineParser>,
+    lines_of: Lines,
     /// Lines that were taken off the source already.
     pub(crate) lines: usize,
-    has_labels: bool,
+}
+
+/// What the lines are.
+enum Lines {
+    Pairs(Libsvm),
+    Table(Layout),
 }
 
 impl Text {
@@ -32,29 +38,52 @@ impl Text {
         match format {
             Format::Libsvm => {
                 let parser = Libsvm::new(source, options)?;
-                let has_labels = parser.has_labels();
-                Ok(Some(Text { parser: Box::new(parser), lines: 0, has_labels }))
+                Ok(Some(Text { lines_of: Lines::Pairs(parser), lines: 0 }))
             }
             Format::Csv | Format::Tsv => {
                 let (layout, lines) = Layout::find(source, format, options)?;
-                let has_labels = layout.label.is_some();
-                Ok(Some(Text { parser: Box::new(layout), lines, has_labels }))
+                Ok(Some(Text { lines_of: Lines::Table(layout), lines }))
             }
             Format::Idx => Ok(None),
         }
     }
 
-    /// Reads the source to its end; `lines` came before.
-    pub(crate) fn read(
+    /// What reads its lines.
+    pub(crate) fn parser(&self) -> &dyn LineParser {
+        match &self.lines_of {
+            Lines::Pairs(libsvm) => libsvm,
+            Lines::Table(layout) => layout,
+        }
+    }
+
+    fn has_labels(&self) -> bool {
+        match &self.lines_of {
+            Lines::Pairs(libsvm) => libsvm.has_labels(),
+            Lines::Table(layout) => layout.label.is_some(),
+        }
+    }
+
+    /// Reads this worker's rows; all workers call it together. `open` gives the source at the first of them, and how many
+    /// lines come before.
+    pub(crate) fn read<'s>(
         &self,
-        source: &mut Source,
-        lines: usize,
+        open: &mut dyn FnMut() -> Result<(Source<'s>, usize), Error>,
         block_bytes: usize,
         assembler: &mut Assembler,
+        together: &mut dyn Together,
     ) -> Result<(), Error> {
-        assembler.expect_labels(self.has_labels);
-        assembler.lines = lines;
-        pipeline::run(source, block_bytes, &*self.parser, assembler)
+        assembler.expect_labels(self.has_labels());
+        match &self.lines_of {
+            Lines::Pairs(libsvm) => {
+                let (mut source, lines) = open()?;
+                assembler.lines = lines;
+                pipeline::run(&mut source, block_bytes, libsvm, assembler)
+            }
+            Lines::Table(layout) => {
+                assembler.ignored.clone_from(&layout.ignored);
+                read_table(layout, open, block_bytes, assembler, together)
+            }
+        }
     }
 }
 

@@ -73,7 +73,7 @@ fn joined(parts: &[Part]) -> Dataset {
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
     let targets: Vec<f32> = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
-    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets);
+    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets, None);
     Dataset { matrix, targets, fingerprint, ..first.clone() }
 }
 

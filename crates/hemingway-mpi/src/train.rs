@@ -306,6 +306,8 @@ impl Share<'_> {
             rows: part.total_rows,
             features: part.dataset.features.count,
             used: part.dataset.features.used.clone(),
+            encoding: part.dataset.encoding.as_deref().cloned(),
+            unlabelled_rows: part.unlabelled_rows,
             room: Some(self.room(active, &part)),
             nonzeros: part.total_nonzeros,
             fingerprint: part.dataset.fingerprint,

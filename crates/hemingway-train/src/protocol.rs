@@ -9,7 +9,7 @@
 //! A job may say all its stages in advance. One without stages is for whoever decides while training goes on: the engine
 //! loads the data, sends its profile, and then waits for stages as commands.
 
-use hemingway_data::{Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
+use hemingway_data::{Encoding, Fingerprint, Labels, LoadOptions, MemoryLimit, Transform};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -156,6 +156,12 @@ pub struct Loaded {
     /// The features that have weights, counted from 0 and increasing; nothing where all have.
     #[serde(default)]
     pub used: Option<Vec<u32>>,
+    /// What became of the columns of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// Rows of a table left out because they have no label.
+    #[serde(default)]
+    pub unlabelled_rows: usize,
     /// The memory that a rank has left for training, the one that has least; nothing if the engine does not tell.
     #[serde(default)]
     pub room: Option<MemoryLimit>,

@@ -42,7 +42,7 @@ pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
     let setup = setup.with_stages(names.iter().map(|name| stage(name)).collect());
     let ranks = setup.start(None, None)?;
     let dimension =
-        ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.bias);
+        ranks.loaded.used.as_ref().map_or(ranks.loaded.features, Vec::len) + usize::from(request.has_bias());
     let profiles = ranks.profiles(names.len())?;
     let mut cluster = ranks::measure(&request.ranks, choice.workers, dimension)?;
     let mut warnings: Vec<String> = setup.full_cores(choice.workers, 0).into_iter().collect();

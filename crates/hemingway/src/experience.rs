@@ -157,7 +157,7 @@ impl Bracket {
 fn problem(run: &StoredRun) -> String {
     let request = &run.request;
     let sample = if request.data.fraction < 1.0 { request.seed } else { 0 };
-    let objective = (request.loss, request.lambda, request.bias);
+    let objective = (request.loss, request.lambda, request.has_bias());
     let DatasetSummary { rows, features, nonzeros, fingerprint, .. } = run.dataset;
     key(&(&request.data, sample, rows, features, nonzeros, fingerprint, objective))
 }
@@ -170,7 +170,7 @@ impl Common {
             source: run.dataset.source,
             loss: request.loss,
             lambda: request.lambda,
-            bias: request.bias,
+            bias: request.has_bias(),
             engine: run.choice.engine.clone(),
             parameters: run.choice.parameters.clone(),
             cluster: run.choice.cluster.clone(),

@@ -138,7 +138,7 @@ enum Likeness {
 impl Likeness {
     fn between(run: &StoredRun, request: &TrainRequest, data: &DatasetSummary) -> Likeness {
         let (then, now) = (&run.request, request);
-        if (then.loss, then.lambda, then.bias) != (now.loss, now.lambda, now.bias) {
+        if (then.loss, then.lambda, then.has_bias()) != (now.loss, now.lambda, now.has_bias()) {
             return Likeness::None;
         }
         let named = |data: &DataRequest| DataRequest { fraction: 1.0, ..data.clone() };

@@ -62,6 +62,7 @@ mod room;
 mod run_plot;
 mod session;
 mod store;
+mod table;
 mod target;
 mod tune;
 mod units;
@@ -79,7 +80,7 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};
+pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, TABLE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
@@ -97,6 +98,7 @@ pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequ
 pub use run_plot::{PlotAxis, PlottedPoint, PlottedRun, RunPlot, check_picture, plot_runs};
 pub use session::{Progress, Watch, resume, train};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
+pub use table::{ColumnKind, ColumnSummary, TableSummary};
 pub use tune::{
     EvaluatedStep, TEMPLATE, TuneEvent, TuneJob, TuneReport, TuneRequest, TuneSource, TuneStop, TuneWatch,
     check_plots, plot_study, serve, tune,

@@ -5,10 +5,11 @@
 //! | field | what it holds |
 //! |---|---|
 //! | `format` | always `"hemingway-model"` |
-//! | `version` | `1`, or `2` if there are `indices` |
+//! | `version` | `1`, `2` if there are `indices`, or `3` if there is a `table` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
+//! | `table` | what became of the columns of a table, see below; absent for data of other formats |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
 //! | `weights` | d numbers, or as many as there are indices |
@@ -25,6 +26,21 @@
 //! negative class otherwise; for regression the margin is the prediction. Features without weights are left out of x
 //! before it is transformed.
 //!
+//! A `table` has `header` (whether columns are known by name or by place), `numbers` (how they are written, if not as
+//! programs do), `label` (`name` and `position`, counted from 1) and `columns`: for each one besides the label `name`,
+//! `position` and what it `becomes`:
+//!
+//! | `becomes` | features |
+//! |---|---|
+//! | `{"number": {"fill", "centre", "indicator"}}` | the number, or `fill` if it is missing, less `centre`; with an indicator another one, 1 if it is missing |
+//! | `{"boolean": {"fill", "indicator"}}` | 1 for true and yes, 0 for false and no, else as above |
+//! | `{"date": {"order", "fill", "centre", "indicator"}}` | days since 1970-01-01 less `centre`, else as above; `order` is `day_first` or `month_first` in dates like 3/1/2024 |
+//! | `{"text": {"levels", "other"}}` | one for each level, and one for all other values if `other`; where these are two, only the second; the level `""` is a missing value |
+//! | `{"hashed": {"buckets"}}` | so many, of which the hash of the text chooses one |
+//! | `{"left_out": {"reason"}}` | none |
+//!
+//! Features are numbered through the columns in their order.
+//!
 //! The file is written under another name first and then renamed, so it is there as a whole or not at all. Numbers are
 //! written so that reading gives back the same bits.
 
@@ -32,7 +48,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::{Fingerprint, Labels, Transform};
+use hemingway_data::{Encoding, Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +65,15 @@ pub const VERSION: u32 = 1;
 /// take such weights for those of the first features.
 pub const SPARSE_VERSION: u32 = 2;
 
+/// The version of models of tables. Programs that do not know how columns become features must not guess.
+pub const TABLE_VERSION: u32 = 3;
+
 /// A trained model with all that is needed to use it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFile {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`], or [`SPARSE_VERSION`] if there are indices.
+    /// [`VERSION`], [`SPARSE_VERSION`] if there are indices, or [`TABLE_VERSION`] if there is a table.
     pub version: u32,
     /// The loss it minimises.
     pub loss: Loss,
@@ -62,6 +81,9 @@ pub struct ModelFile {
     pub lambda: f64,
     /// What predictions stand for.
     pub labels: Labels,
+    /// What became of the columns of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Encoding>,
     /// Number of features, as the user counts them.
     pub features: usize,
     /// The features that have weights, counted from 0 and increasing; nothing if all have.
@@ -125,8 +147,8 @@ impl ModelFile {
         if header.format != FORMAT {
             return Err(format!("its format is `{}`, not `{FORMAT}`", header.format));
         }
-        if ![VERSION, SPARSE_VERSION].contains(&header.version) {
-            let known = format!("known are versions {VERSION} and {SPARSE_VERSION}");
+        if ![VERSION, SPARSE_VERSION, TABLE_VERSION].contains(&header.version) {
+            let known = format!("known are versions {VERSION} to {TABLE_VERSION}");
             return Err(format!("it has version {}, {known}", header.version));
         }
         let model: ModelFile = serde_json::from_slice(text).map_err(|error| error.to_string())?;
@@ -135,6 +157,7 @@ impl ModelFile {
     }
 
     fn check(&self) -> Result<(), String> {
+        self.check_table()?;
         self.check_indices()?;
         let columns = self.transform.columns.as_ref();
         let weighted = self.indices.as_ref().map_or(self.features, Vec::len);
@@ -159,9 +182,22 @@ impl ModelFile {
 }
 
 impl ModelFile {
+    fn check_table(&self) -> Result<(), String> {
+        match (&self.table, self.version) {
+            (None, TABLE_VERSION) => Err(format!("it has version {TABLE_VERSION} but no table")),
+            (Some(_), version) if version != TABLE_VERSION => {
+                Err(format!("it has a table, which version {version} does not have"))
+            }
+            (Some(table), _) if table.features() != self.features => {
+                Err(format!("its table has {} features, it has {}", table.features(), self.features))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn check_indices(&self) -> Result<(), String> {
         match (&self.indices, self.version) {
-            (None, VERSION) => Ok(()),
+            (None, VERSION | TABLE_VERSION) => Ok(()),
             (None, version) => Err(format!("it has version {version} but no indices")),
             (Some(_), VERSION) => Err(format!("it has indices, which version {VERSION} does not have")),
             (Some(indices), _) => {
@@ -181,6 +217,8 @@ impl ModelFile {
 
 #[cfg(test)]
 mod tests {
+    use hemingway_data::{Becomes, SourceColumn};
+
     use super::*;
 
     fn sparse() -> ModelFile {
@@ -195,6 +233,7 @@ mod tests {
             loss: Loss::Logistic,
             lambda: 1e-4,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
+            table: None,
             features: 3,
             indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
@@ -232,7 +271,7 @@ mod tests {
 
     #[test]
     fn unusable_models_are_refused_with_the_reason() {
-        assert_eq!(problem(|m| m["version"] = 3.into()), "it has version 3, known are versions 1 and 2");
+        assert_eq!(problem(|m| m["version"] = 9.into()), "it has version 9, known are versions 1 to 3");
         assert_eq!(problem(|m| m["format"] = "other".into()), "its format is `other`, not `hemingway-model`");
         assert_eq!(problem(|m| m["features"] = 4.into()), "it has 3 weights for 4 features");
         let columns = |mean: &[f32], scale: &[f32]| serde_json::json!({ "mean": mean, "scale": scale });
@@ -243,6 +282,26 @@ mod tests {
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));
+    }
+
+    #[test]
+    fn tables_have_a_version_of_their_own() {
+        let number = Becomes::Number { fill: 0.1, centre: 29.7, indicator: false };
+        let column = |position: usize| SourceColumn {
+            name: format!("column {position}"),
+            position,
+            becomes: number.clone(),
+        };
+        let table = Encoding { columns: (1..=3).map(column).collect(), ..Encoding::default() };
+        let model = ModelFile { version: TABLE_VERSION, table: Some(table), ..model() };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("model.json");
+        model.write(&file).unwrap();
+        assert_eq!(ModelFile::read(&file).unwrap(), model);
+        let problem = |change: fn(&mut serde_json::Value)| problem_of(&model, change);
+        assert_eq!(problem(|m| m["version"] = 1.into()), "it has a table, which version 1 does not have");
+        assert_eq!(problem(|m| m["table"]["columns"] = [0; 0].into()), "its table has 0 features, it has 3");
+        assert_eq!(self::problem(|m| m["version"] = 3.into()), "it has version 3 but no table");
     }
 
     #[test]

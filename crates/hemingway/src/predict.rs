@@ -1,6 +1,6 @@
 //! Applies a model to data.
 
-use hemingway_data::{Labels, LoadOptions, MemoryLimit, load_counting};
+use hemingway_data::{Labels, LoadOptions, Loaded, MemoryLimit, load_counting};
 
 use hemingway_train::Quality;
 
@@ -18,6 +18,12 @@ pub struct Predictions {
     pub quality: Option<Quality>,
     /// Values left out because the model knows no such feature.
     pub dropped_values: usize,
+    /// Columns that the model does not know.
+    pub ignored_columns: Vec<String>,
+    /// Cells with a text that the model does not know.
+    pub unseen_levels: usize,
+    /// What names each row, if a column was asked for.
+    pub ids: Vec<String>,
 }
 
 impl Predictions {
@@ -37,15 +43,17 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
     let options = LoadOptions {
         columns: Some(model.features),
         used: model.indices.clone(),
+        encoding: model.table.clone(),
         memory_limit: Some(MemoryLimit::new(None, 1).bytes),
         labels: Some(model.labels.clone()),
         regression: model.labels == Labels::Numbers,
         ..load_options(request)?
     };
     let loaded = load_counting(&request.spec, &options)?;
-    let mut data = loaded.dataset;
+    let Loaded { dataset: mut data, dropped_values, ignored_columns, unseen_levels, ids, .. } = loaded;
     model.transform.apply(&mut data);
     let margins = hemingway_train::predict(&data, &model.all_weights());
     let quality = (!data.targets.is_empty()).then(|| Quality::of(&margins, &data));
-    Ok(Predictions { margins, labels: model.labels.clone(), quality, dropped_values: loaded.dropped_values })
+    let labels = model.labels.clone();
+    Ok(Predictions { margins, labels, quality, dropped_values, ignored_columns, unseen_levels, ids })
 }

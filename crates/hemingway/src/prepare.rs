@@ -1,11 +1,12 @@
 //! From a request to a job that can run: every argument checked, every file read, nothing written.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix, MemoryLimit,
-    Transform, load, load_counting,
+    Characters, Dataset, Encoding, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix,
+    MemoryLimit, Transform, load, load_counting,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
@@ -16,7 +17,7 @@ use crate::inputs::profile_of;
 use crate::pilots::PilotSetup;
 use crate::ranks::{Ranks, Setup};
 use crate::room::{Room, limit};
-use crate::{Choice, DataRequest, DatasetSummary, Error, TrainRequest};
+use crate::{Choice, DataRequest, DatasetSummary, Error, TableSummary, TrainRequest};
 
 /// All that a run needs.
 pub(crate) struct Ready {
@@ -24,6 +25,8 @@ pub(crate) struct Ready {
     pub summary: DatasetSummary,
     /// The features that have weights.
     pub features: Features,
+    /// What became of the columns of a table.
+    pub encoding: Option<Arc<Encoding>>,
     /// The memory that training may use; unknown of ranks that do not tell.
     pub room: Option<Room>,
     pub transform: Transform,
@@ -40,7 +43,8 @@ impl Ready {
     /// All of it but the test data.
     pub(crate) fn without_test(&self) -> Ready {
         let (summary, features) = (self.summary.clone(), self.features.clone());
-        Ready { summary, features, transform: self.transform.clone(), test: None, ..*self }
+        let encoding = self.encoding.clone();
+        Ready { summary, features, encoding, transform: self.transform.clone(), test: None, ..*self }
     }
 
     /// Refuses a choice whose vectors do not fit into the memory.
@@ -168,6 +172,7 @@ fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool
         labels: loaded.labels,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
+        table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
     };
     let load_seconds = loaded.load_seconds + loaded.transform_seconds;
     Ok(LookedAt { data, profile, look: *look, load_seconds, profile_seconds: loaded.profile_seconds })
@@ -248,7 +253,8 @@ fn read_it_here(
 fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Dataset), Error> {
     let begin = Instant::now();
     let limit = limit(request);
-    let mut data = load(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
+    let loaded = load_counting(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
+    let Loaded { dataset: mut data, unlabelled_rows, .. } = loaded;
     let source = data.fingerprint;
     if request.data.fraction < 1.0 {
         check_sample(request, &data, &limit)?;
@@ -256,13 +262,14 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
     }
     let shuffle_seconds = shuffle(request, &mut data, &limit)?;
     check_workers(choice.workers, &data)?;
-    let mut summary = DatasetSummary { source: Some(source), ..DatasetSummary::of(&data) };
+    let table = data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, unlabelled_rows));
+    let mut summary = DatasetSummary { source: Some(source), table, ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
-    let mut test = load_test(request, &summary, &data.features, left)?;
+    let mut test = load_test(request, &summary, &data.features, data.encoding.as_deref(), left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
-    let transform = Transform::fit(&data, request.data.normalise_rows, request.data.standardise);
+    let transform = Transform::fit(&data, request.data.normalise_rows, request.data.is_standardised());
     transform.apply(&mut data);
     summary.fingerprint = Some(data.fingerprint);
     if let Some(test) = &mut test {
@@ -271,11 +278,12 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
     }
     let transform_seconds = begin.elapsed().as_secs_f64();
     let room = Some(Room::here(limit, [&data].into_iter().chain(test.as_ref().map(|test| &test.dataset))));
-    let features = data.features.clone();
+    let (features, encoding) = (data.features.clone(), data.encoding.clone());
     let ready = Ready {
         problem,
         summary,
         features,
+        encoding,
         room,
         transform,
         test,
@@ -317,11 +325,13 @@ fn have_it_read(
         labels: loaded.labels,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
+        table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
     };
     let features = Features { count: loaded.features, used: loaded.used };
+    let encoding = loaded.encoding.map(Arc::new);
     let begin = Instant::now();
     let left = limit(request).bytes;
-    let mut test = load_test(request, &summary, &features, left)?;
+    let mut test = load_test(request, &summary, &features, encoding.as_deref(), left)?;
     if let Some(test) = &mut test {
         check_centred(&loaded.transform, &test.dataset, left)?;
         loaded.transform.apply(&mut test.dataset);
@@ -330,6 +340,7 @@ fn have_it_read(
         problem,
         summary,
         features,
+        encoding,
         room: loaded.room.map(Room::on_ranks),
         transform: loaded.transform,
         test,
@@ -347,7 +358,7 @@ pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Se
         // Each rank finds out for itself what its machine has.
         options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request)? },
         normalise_rows: request.data.normalise_rows,
-        standardise: request.data.standardise,
+        standardise: request.data.is_standardised(),
     };
     Setup::new(request, choice, problem(request)?, source)
 }
@@ -359,12 +370,26 @@ pub(crate) fn load_options(request: &DataRequest) -> Result<LoadOptions, Error> 
         zero_based: request.zero_based,
         label: request.label.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         positive: request.positive.clone(),
+        drop: request.drop.clone(),
+        keep: request.keep.clone(),
+        text: request.text.clone(),
+        number: request.number.clone(),
+        numbers: request.numbers,
+        drop_unlabelled: request.drop_unlabelled,
+        weight: request.weight.clone(),
+        id: request.id.clone(),
+        centre: request.is_standardised(),
         ..LoadOptions::default()
     })
 }
 
 fn train_options(request: &TrainRequest) -> Result<LoadOptions, Error> {
-    let options = LoadOptions { regression: request.is_regression(), ..load_options(&request.data)? };
+    let fraction = request.data.fraction;
+    let options = LoadOptions {
+        regression: request.is_regression(),
+        learn_on: (fraction < 1.0).then_some((fraction, request.seed)),
+        ..load_options(&request.data)?
+    };
     if options.label == LabelColumn::Absent { Err(Error::Unlabelled) } else { Ok(options) }
 }
 
@@ -384,7 +409,7 @@ fn check_centred(transform: &Transform, test: &Dataset, limit: u64) -> Result<()
     match &test.matrix {
         Matrix::Sparse(sparse) if centred => {
             let values = (sparse.rows() as u64).saturating_mul(4 * sparse.columns() as u64);
-            check_bytes(&test.name, "its rows, made dense by --standardise, take", values, limit)
+            check_bytes(&test.name, "its rows, made dense to be centred, take", values, limit)
         }
         _ => Ok(()),
     }
@@ -403,12 +428,14 @@ fn load_test(
     request: &TrainRequest,
     training: &DatasetSummary,
     features: &Features,
+    encoding: Option<&Encoding>,
     limit: u64,
 ) -> Result<Option<Loaded>, Error> {
     let Some(spec) = &request.test else { return Ok(None) };
     let options = LoadOptions {
         columns: Some(features.count),
         used: features.used.clone(),
+        encoding: encoding.cloned(),
         memory_limit: Some(limit),
         labels: Some(training.labels.clone()),
         positive: None,
@@ -424,7 +451,7 @@ fn load_test(
 
 fn problem(request: &TrainRequest) -> Result<Problem, Error> {
     let problem = Problem::new(request.loss, request.lambda)?;
-    Ok(if request.bias { problem.with_bias() } else { problem })
+    Ok(if request.has_bias() { problem.with_bias() } else { problem })
 }
 
 fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {

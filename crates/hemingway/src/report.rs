@@ -7,7 +7,7 @@ use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
-use crate::{Reused, Switched};
+use crate::{Reused, Switched, TableSummary};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct TrainReport {
     pub lambda: f64,
     /// Whether the model has a constant term.
     pub bias: bool,
+    /// Whether columns were scaled to standard deviation 1.
+    #[serde(default)]
+    pub standardise: bool,
     /// The algorithm.
     pub algorithm: String,
     /// Its hyperparameters.
@@ -157,6 +160,9 @@ pub struct DatasetSummary {
     /// What its source contains: the same for every sample of its rows.
     #[serde(default)]
     pub source: Option<Fingerprint>,
+    /// What was done to its columns, if it is a table; unknown in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableSummary>,
 }
 
 impl DatasetSummary {
@@ -171,6 +177,7 @@ impl DatasetSummary {
             labels: data.labels.clone(),
             fingerprint: Some(data.fingerprint),
             source: Some(data.fingerprint.untreated()),
+            table: data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, 0)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hemingway_data::{Format, NumberStyle, recognised};
 use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,8 @@ pub struct TrainRequest {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
-    /// Whether the model has a constant term.
-    pub bias: bool,
+    /// Whether the model has a constant term; if not said, it has one for tables.
+    pub bias: Option<bool>,
     /// The algorithm's name in the catalogue.
     pub algorithm: Option<String>,
     /// Its hyperparameters.
@@ -114,8 +115,24 @@ pub struct DataRequest {
     pub regression: bool,
     /// Whether each row is scaled to length 1.
     pub normalise_rows: bool,
-    /// Whether each column is scaled to standard deviation 1.
-    pub standardise: bool,
+    /// Whether each column is scaled to standard deviation 1; if not said, those of tables are.
+    pub standardise: Option<bool>,
+    /// Columns of a table that are not features.
+    pub drop: Vec<String>,
+    /// The columns of a table that are features, if any are named.
+    pub keep: Vec<String>,
+    /// Columns of a table that hold text, whatever they look like.
+    pub text: Vec<String>,
+    /// Columns of a table that hold numbers, whatever they look like.
+    pub number: Vec<String>,
+    /// How the numbers of a table are written.
+    pub numbers: NumberStyle,
+    /// Whether rows of a table without a label are left out rather than refused.
+    pub drop_unlabelled: bool,
+    /// The column of a table that holds the weights of rows.
+    pub weight: Option<String>,
+    /// A column of a table that names rows.
+    pub id: Option<String>,
     /// The share of the rows to use, chosen at random from the run's seed.
     pub fraction: f64,
     /// Whether rows are brought into random order, from the run's seed.
@@ -142,7 +159,7 @@ impl Default for TrainRequest {
             test: None,
             loss: Loss::Logistic,
             lambda: 1e-4,
-            bias: false,
+            bias: None,
             algorithm: None,
             parameters: Parameters::default(),
             workers: None,
@@ -170,7 +187,15 @@ impl Default for DataRequest {
             positive: None,
             regression: false,
             normalise_rows: false,
-            standardise: false,
+            standardise: None,
+            drop: Vec::new(),
+            keep: Vec::new(),
+            text: Vec::new(),
+            number: Vec::new(),
+            numbers: NumberStyle::default(),
+            drop_unlabelled: false,
+            weight: None,
+            id: None,
             fraction: 1.0,
             shuffle: false,
         }
@@ -178,8 +203,9 @@ impl Default for DataRequest {
 }
 
 impl TrainRequest {
-    /// The same request with every path absolute, the algorithm by its name in the catalogue and the workers that a mixing
-    /// matrix is for, so that it can be repeated from any directory and compared with others.
+    /// The same request with every path absolute, the algorithm by its name in the catalogue, the workers that a mixing
+    /// matrix is for, and what the kind of data decides, so that it can be repeated from any directory and compared with
+    /// others.
     pub fn in_full(mut self) -> TrainRequest {
         let canonical = |name: String| hemingway_train::canonical(&name).map_or(name, str::to_owned);
         self.algorithm = self.algorithm.map(canonical);
@@ -187,10 +213,20 @@ impl TrainRequest {
         self.workers = self.workers.or_else(of_topology);
         self.data.spec = absolute_spec(&self.data.spec);
         self.test = self.test.map(|spec| absolute_spec(&spec));
+        if self.bias.is_none() || self.data.standardise.is_none() {
+            let is_table = self.data.is_table();
+            self.bias = self.bias.or(Some(is_table));
+            self.data.standardise = self.data.standardise.or(Some(is_table));
+        }
         self.cluster = self.cluster.map(|path| absolute(&path));
         self.ranks.hosts = self.ranks.hosts.map(|path| absolute(&path));
         self.model = self.model.map(|path| absolute(&path));
         self
+    }
+
+    /// Whether the model has a constant term.
+    pub fn has_bias(&self) -> bool {
+        self.bias.unwrap_or(false)
     }
 
     /// The same request with other goals, or another place for the model.
@@ -277,6 +313,19 @@ impl TrainRequest {
             (_, _, Some(Scoring::Every(0))) => out_of_range("--score-every", 0.0, "at least 1"),
             _ => Ok(()),
         }
+    }
+}
+
+impl DataRequest {
+    /// Whether each column is scaled to standard deviation 1.
+    pub fn is_standardised(&self) -> bool {
+        self.standardise.unwrap_or(false)
+    }
+
+    /// Whether it is a table, as far as that can be seen before it is read: a pipe has to say so with its format.
+    fn is_table(&self) -> bool {
+        let named = self.format.as_deref().and_then(|name| name.parse().ok());
+        recognised(&self.spec, named).is_some_and(Format::is_table)
     }
 }
 

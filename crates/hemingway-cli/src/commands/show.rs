@@ -40,7 +40,7 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
     let data = &run.dataset;
     let size = format!("{} rows, {}", words::count(data.rows), words::features(data));
     let workers = words::counted(run.choice.workers, "worker");
-    let bias = if run.request.bias { ", bias" } else { "" };
+    let bias = if run.request.has_bias() { ", bias" } else { "" };
     vec![
         ("run", run.id.clone()),
         ("begun", words::moment(run.created)),

@@ -7,7 +7,8 @@ use super::task::{Outcome, Task};
 use crate::default_choice::SIMULATED;
 use crate::prepare::Ready;
 use crate::{
-    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, TrainReport, TrainRequest, VERSION,
+    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, TABLE_VERSION, TrainReport,
+    TrainRequest, VERSION,
 };
 
 /// Closes a run with the model of its last checkpoint.
@@ -44,10 +45,15 @@ impl Task<'_> {
         let (weights, bias) = outcome.model.weights.split_at(features.columns());
         ModelFile {
             format: FORMAT.to_owned(),
-            version: if features.used.is_some() { SPARSE_VERSION } else { VERSION },
+            version: match (&self.ready.encoding, &features.used) {
+                (Some(_), _) => TABLE_VERSION,
+                (None, Some(_)) => SPARSE_VERSION,
+                (None, None) => VERSION,
+            },
             loss: self.request.loss,
             lambda: self.request.lambda,
             labels: self.ready.summary.labels.clone(),
+            table: self.ready.encoding.as_deref().cloned(),
             features: features.count,
             indices: features.used.clone(),
             weights: weights.to_vec(),
@@ -75,7 +81,8 @@ impl Task<'_> {
             dataset: self.ready.summary.clone(),
             loss: self.request.loss,
             lambda: self.request.lambda,
-            bias: self.request.bias,
+            bias: self.request.has_bias(),
+            standardise: self.request.data.is_standardised(),
             algorithm: self.choice.algorithm.clone(),
             parameters: self.choice.parameters.clone(),
             step_size: outcome.step_size,

@@ -253,7 +253,7 @@ impl Store {
         // Only `CASE` is sure to look at the first condition first. What is no JSON comes along to be named.
         let alike = "WHERE CASE WHEN json_valid(request) THEN json_extract(request, '$.loss') = ?1
             AND json_extract(request, '$.lambda') = ?2 AND json_extract(request, '$.bias') = ?3 ELSE 1 END";
-        self.query_runs(alike, most, params![request.loss.to_string(), request.lambda, request.bias])
+        self.query_runs(alike, most, params![request.loss.to_string(), request.lambda, request.has_bias()])
     }
 
     fn query_runs(
