@@ -163,7 +163,8 @@ Example:
   hemingway train data.libsvm --error 1e-4 --test more.libsvm
   hemingway train data.libsvm --within 60s
   hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
-  hemingway train wine.csv --label quality --regression --standardise --bias
+  hemingway train titanic.csv --label survived --drop name,ticket
+  hemingway train wine.csv --label quality --regression
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
   hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
@@ -192,6 +193,10 @@ pub struct Train {
     /// With --resume: go on although a process on another machine began it and may still be at it
     #[arg(long, help_heading = "Keeping")]
     pub take_over: bool,
+
+    /// Say what became of every column of a table
+    #[arg(long, short, help_heading = "Output")]
+    pub verbose: bool,
 }
 
 /// What to train and until when, for `train` and `explain` alike.
@@ -317,21 +322,31 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 38] = [
+const FIXED: [&str; 48] = [
     "data",
     "format",
     "label",
     "zero_based",
+    "drop_unlabelled",
+    "drop",
+    "keep",
+    "text",
+    "number",
+    "decimal_comma",
+    "thousands",
+    "weight",
     "positive",
     "regression",
     "normalise",
     "standardise",
+    "no_standardise",
     "shuffle",
     "test",
     "fraction",
     "loss",
     "lambda",
     "bias",
+    "no_bias",
     "algorithm",
     "workers",
     "engine",
@@ -1015,9 +1030,13 @@ pub struct Problem {
     #[arg(long, value_name = "WHAT", help_heading = "Data")]
     pub normalise: Option<Normalise>,
 
-    /// Scale each column to standard deviation 1
+    /// Scale each column to standard deviation 1 [default for tables]
     #[arg(long, help_heading = "Data")]
     pub standardise: bool,
+
+    /// Leave the columns of a table as they are
+    #[arg(long, conflicts_with = "standardise", help_heading = "Data")]
+    pub no_standardise: bool,
 
     /// Bring the rows into random order, from the random seed; takes a second copy of the rows for a moment
     #[arg(long, help_heading = "Data")]
@@ -1037,9 +1056,13 @@ pub struct Problem {
     )]
     pub lambda: f64,
 
-    /// Give the model a constant term, which the penalty leaves alone
+    /// Give the model a constant term, which the penalty leaves alone [default for tables]
     #[arg(long, help_heading = "Problem")]
     pub bias: bool,
+
+    /// Give a model of a table no constant term
+    #[arg(long, conflicts_with = "bias", help_heading = "Problem")]
+    pub no_bias: bool,
 
     /// Memory that may be used on each machine, like 8G or 500M [default: 90 % of what is available]
     #[arg(long, value_name = "SIZE", value_parser = hemingway::data::parse_size, help_heading = "Method")]
@@ -1056,7 +1079,10 @@ pub struct Input {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// The label that becomes +1; with more than two classes it is one against the rest
+    #[command(flatten)]
+    pub columns: Columns,
+
+    /// The label that becomes +1; of more than two classes it alone is told from the rest, not each of them in turn
     #[arg(long, value_name = "LABEL", help_heading = "Data")]
     pub positive: Option<String>,
 }
@@ -1075,6 +1101,42 @@ pub struct Reading {
     /// Feature numbers in LIBSVM files begin at 0
     #[arg(long, help_heading = "Data")]
     pub zero_based: bool,
+
+    /// Leave rows of a table out that have no label, instead of refusing them
+    #[arg(long, help_heading = "Tables")]
+    pub drop_unlabelled: bool,
+}
+
+/// What the columns of a table are; a model knows that of its training data.
+#[derive(Args)]
+pub struct Columns {
+    /// Columns that are not features
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Tables")]
+    pub drop: Vec<String>,
+
+    /// The columns that are features [default: all that say something]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "drop", help_heading = "Tables")]
+    pub keep: Vec<String>,
+
+    /// Columns that hold text, whatever they look like
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Tables")]
+    pub text: Vec<String>,
+
+    /// Columns that hold numbers, whatever they look like
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Tables")]
+    pub number: Vec<String>,
+
+    /// Numbers are written with a decimal comma: 1,5
+    #[arg(long, help_heading = "Tables")]
+    pub decimal_comma: bool,
+
+    /// Numbers are written with separators: 1,234, or 1.234 with --decimal-comma
+    #[arg(long, help_heading = "Tables")]
+    pub thousands: bool,
+
+    /// The column that holds the weight of each row
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    pub weight: Option<String>,
 }
 
 /// Goals and limits; the first one reached ends the run.

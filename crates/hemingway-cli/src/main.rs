@@ -13,6 +13,7 @@ mod plan;
 mod progress;
 mod stages;
 mod summary;
+mod table;
 mod words;
 
 use std::process::ExitCode;

@@ -2,13 +2,15 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{output, plan, words};
+use crate::{output, plan, table, words};
 
 /// What was trained, how, how good it is, and what to do with it.
-pub fn summary(report: &TrainReport) -> String {
+pub fn summary(report: &TrainReport, verbose: bool) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
-        ("labels", Some(words::labels(&report.dataset.labels))),
+        ("labels", Some(table::labels(&report.dataset))),
+        ("columns", report.dataset.table.as_ref().map(table::columns)),
+        ("scaling", scaling(report)),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -24,6 +26,7 @@ pub fn summary(report: &TrainReport) -> String {
         ("proved", Some(proved(report))),
         ("accuracy", quality(report.train_accuracy, report.test_accuracy, words::share)),
         ("rms error", quality(report.train_rmse, report.test_rmse, words::number)),
+        ("warning", report.dataset.table.as_ref().and_then(table::hashed)),
         ("warning", dropped(report)),
         ("model", Some(report.model.display().to_string())),
         ("run", Some(report.run.clone())),
@@ -31,14 +34,38 @@ pub fn summary(report: &TrainReport) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
-    format!("{}\n\n{}\n{}", headline(report), table(&rows), next(report))
+    let columns = report.dataset.table.as_ref().filter(|_| verbose).map(table::every_column);
+    let columns = columns.map_or_else(String::new, |columns| format!("Columns:\n{columns}\n"));
+    let (head, classes) = (headline(report), classes(report));
+    format!("{head}\n\n{}\n{classes}{columns}{}", self::table(&rows), next(report))
+}
+
+/// A line for each of several classes.
+pub fn classes(report: &TrainReport) -> String {
+    if report.classes.is_empty() {
+        return String::new();
+    }
+    let rows = report.classes.iter().map(|class| {
+        vec![
+            class.name.clone(),
+            class.rows.map_or_else(|| words::NONE.to_owned(), words::count),
+            class.algorithm.clone(),
+            words::count(class.rounds as usize),
+            words::duration(class.seconds),
+            class.certified_error.map_or_else(|| words::NONE.to_owned(), words::error),
+            class.run.clone(),
+        ]
+    });
+    let header = ["class", "rows", "algorithm", "rounds", "time", "error", "run"];
+    format!("{}\n", output::table(&header, rows))
 }
 
 /// The certified error in words.
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
         (Some(error), false) => {
-            format!("error {}, relative to the best possible objective", words::error(error))
+            let worst = if report.classes.is_empty() { "" } else { "of the worst class " };
+            format!("{worst}error {}, relative to the best possible objective", words::error(error))
         }
         (Some(error), true) => {
             format!("error {}, relative to the objective at the start", words::error(error))
@@ -76,8 +103,14 @@ fn data(report: &TrainReport) -> String {
     format!("{}: {} rows, {}", data.name, words::count(data.rows), words::features(data))
 }
 
+/// Of tables, where it is not what other data gets.
+fn scaling(report: &TrainReport) -> Option<String> {
+    report.dataset.table.as_ref().map(|_| table::scaling(report.standardise, report.bias))
+}
+
 fn method(report: &TrainReport) -> String {
     let workers = words::counted(report.workers, "worker");
+    let workers = if report.classes.is_empty() { workers } else { format!("up to {workers}") };
     format!("{} loss, {} with {workers} on the {} engine", report.loss, report.algorithm, report.engine)
 }
 
@@ -159,7 +192,8 @@ fn slow(report: &TrainReport) -> Option<String> {
 const MOST_SLOW: usize = 3;
 
 fn objective(report: &TrainReport) -> String {
-    let value = words::number(report.primal);
+    let of_all = if report.classes.is_empty() { "" } else { ", the sum over all classes" };
+    let value = format!("{}{of_all}", words::number(report.primal));
     match report.dual {
         Some(dual) => format!("{value}; no model has less than {}", words::number(dual)),
         None => value,

@@ -212,9 +212,17 @@ pub fn moment(unix: f64) -> String {
 pub fn labels(labels: &Labels) -> String {
     match labels {
         Labels::Classes { negative, positive } => format!("{positive} → +1, {negative} → −1"),
+        Labels::Several(names) => {
+            let shown = names.iter().take(NAMED_CLASSES).cloned().collect::<Vec<_>>().join(", ");
+            let more = if names.len() > NAMED_CLASSES { ", …" } else { "" };
+            format!("{} classes, each against the rest: {shown}{more}", names.len())
+        }
         Labels::Numbers => "labels are numbers".to_owned(),
     }
 }
+
+/// So many of several classes are named.
+const NAMED_CLASSES: usize = 10;
 
 /// Howard Hinnant's civil_from_days: the calendar date of a day counted from 1970.
 fn date(days: i64) -> (i64, i64, i64) {

@@ -168,7 +168,7 @@ fn predictions_come_back_in_the_words_of_the_data() {
     let sandbox = Sandbox::new();
     sandbox.write("train.csv", "kind,a,b\nspam,1,0.1\nham,-1,0.2\nspam,0.9,-0.3\nham,-0.8,0\n");
     sandbox.write("new.csv", "a,b\n2,0\n-2,0\n");
-    let options = ["--label", "kind", "--standardise", "--bias", "--model", "model.json", "--json"];
+    let options = ["--label", "kind", "--model", "model.json", "--json"];
     let report = sandbox.json(&[&["train", "train.csv"], options.as_slice()].concat());
     assert_eq!(report["train_accuracy"], 1.0);
     let predicted = sandbox.run(&["predict", "model.json", "train.csv", "--label", "kind"]);
@@ -189,7 +189,7 @@ fn regression_is_measured_by_its_error() {
     let sandbox = Sandbox::new();
     sandbox.write("line.csv", "x,y\n0,1\n1,3\n2,5\n3,7\n4,9\n");
     let arguments =
-        ["train", "line.csv", "--label", "y", "--regression", "--bias", "--lambda", "1e-6", "--json"];
+        ["train", "line.csv", "--label", "y", "--regression", "--lambda", "1e-6", "--json"];
     let report = sandbox.json(&[arguments.as_slice(), &["--test", "line.csv"]].concat());
     assert_eq!(report["loss"], "squared");
     assert!(report["test_rmse"].as_f64().unwrap() < 0.1, "{report}");

@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn check_error(text: &str, parts: &[&str]) {
-        let message = read(text, &LoadOptions::default()).unwrap_err();
+        let message = read(text, &with_label(LabelColumn::First)).unwrap_err();
         parts.iter().for_each(|part| assert!(message.contains(part), "{part}\nnot in\n{message}"));
     }
 
@@ -234,7 +234,7 @@ mod tests {
     fn quotes_spaces_and_line_ends() {
         check("\"1\", 0.5 ,2\r\n\r\n0,\"3\",4", LabelColumn::First);
         check("\u{feff}1,0.5,2\n0,3,4\n", LabelColumn::First);
-        let dataset = read("\"a, \"\"b\"\"\",1,2\nc,3,4\n", &LoadOptions::default()).unwrap();
+        let dataset = read("\"a, \"\"b\"\"\",1,2\nc,3,4\n", &with_label(LabelColumn::First)).unwrap();
         assert_eq!(
             dataset.labels,
             Labels::Classes { negative: "a, \"b\"".to_string(), positive: "c".to_string() }
@@ -255,10 +255,37 @@ mod tests {
     #[test]
     fn label_columns_found_without_a_header() {
         check("0.5,2,yes\n3,4,no\n", LabelColumn::Auto);
-        check("yes,0.5,2\nno,3,4\n", LabelColumn::Auto);
-        check("1,0.5,2\n0,3,4\n", LabelColumn::Auto); // both look like labels: the first
         let dataset = read("0.5,0.2,1\n0.3,0.4,0\n", &LoadOptions::default()).unwrap();
         assert_eq!(dataset.targets, [1.0, -1.0]); // only the last does
+    }
+
+    #[test]
+    fn labels_are_not_guessed_where_that_is_not_safe() {
+        for text in [
+            "yes,0.5,2.5\nno,3,4\n",
+            "1,0.5,1\n0,3,0\n",
+            "is_male,age,survived\n1,30,0\n0,4,1\n",
+            "class,y\n1,1\n0,0\n",
+        ] {
+            let message = read(text, &LoadOptions::default()).unwrap_err();
+            assert!(message.contains("not clear which column is the label"), "{message}");
+        }
+        let message = read("is_male,age,survived\n1,30,0\n0,4,1\n", &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("is_male (2 values), age (2 values), survived (2 values)"), "{message}");
+        assert!(message.contains("--label survived"), "{message}");
+    }
+
+    #[test]
+    fn missing_labels_are_mistakes_or_left_out() {
+        let text = "label,a\n1,5\n,6\nNA,7\n0,8\n";
+        let message = read(text, &LoadOptions::default()).unwrap_err();
+        assert!(message.contains("bytes:3: the label is missing (“”)"), "{message}");
+        let options = LoadOptions { drop_unlabelled: true, ..LoadOptions::default() };
+        for (text, features) in [(text, vec![5.0, 8.0]), ("label,a\n1,5\n,6\nNA,7\n0,\n", vec![5.0, 5.0])] {
+            let loaded = parse_bytes(Format::Csv, text.as_bytes(), &options).unwrap();
+            assert_eq!((loaded.dataset.targets.as_slice(), loaded.unlabelled_rows), (&[1.0, -1.0][..], 2));
+            assert_eq!(loaded.dataset.matrix, Matrix::Dense(Dense::new(2, 1, features)));
+        }
     }
 
     #[test]
@@ -282,9 +309,12 @@ mod tests {
 
     #[test]
     fn mistakes_are_explained() {
-        check_error("1,2,3\n0,x,3\n", &["bytes:2: column 2 is “x”, which is not a number", "hint:"]);
-        check_error("label,a,b\n1,2,3\n\n0,2,\n", &["bytes:4: column 3 (b) is “”"]);
-        check_error("1,2,3\n0,nan,3\n", &["bytes:2: column 2 is “nan”, which is not a finite"]);
+        let numbers = "1,2,3\n0,2,3\n".repeat(1000);
+        check_error(
+            &format!("{numbers}0,x,3\n"),
+            &["bytes:2001: column 2 is “x”, which is not a number", "hint: mend the cell, or pass --text"],
+        );
+        check_error(&format!("label,a,b\n{numbers}\n0,2,inf\n"), &["bytes:2003: column 3 (b) is “inf”"]);
         check_error("1,2,3\n0,1e40,3\n", &["“1e40”"]);
         check_error("1,2,3\n0,3\n", &["bytes:2: 3 fields expected, 2 found"]);
         check_error("1,2,3\n0,3,4,x\n", &["bytes:2: 3 fields expected, 4 found"]);
@@ -299,10 +329,10 @@ mod tests {
     fn missing_label_columns_list_what_there_is() {
         let message = read("a,b\n1,2\n", &with_label(LabelColumn::Name("kind".to_string()))).unwrap_err();
         assert!(
-            message.contains("no label column “kind”") && message.contains("the 2 columns are a, b"),
+            message.contains("no column kind") && message.contains("the 2 columns are a, b"),
             "{message}"
         );
         let message = read("1,2\n0,2\n", &with_label(LabelColumn::Number(7))).unwrap_err();
-        assert!(message.contains("no label column 7") && message.contains("2 columns"), "{message}");
+        assert!(message.contains("no column 7") && message.contains("2 columns"), "{message}");
     }
 }

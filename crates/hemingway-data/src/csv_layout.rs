@@ -258,6 +258,7 @@ impl Layout {
             LabelColumn::Absent => Ok(None),
             LabelColumn::Auto if options.columns == Some(self.columns) => Ok(None),
             LabelColumn::Auto if rows.is_empty() => Ok(Some(0)),
+            LabelColumn::Auto if self.is_test_data => Ok(Some(self.likely(rows))),
             LabelColumn::Auto => self.guess(file, rows, options).map(Some),
             LabelColumn::First => Ok(Some(0)),
             LabelColumn::Last => Ok(Some(last)),
@@ -289,6 +290,16 @@ impl Layout {
             _ => {}
         }
         Err(self.unclear_label(file, rows, options.regression))
+    }
+
+    /// The label in test data of a model that does not know the columns of its table, as it was guessed when that model
+    /// was made.
+    fn likely(&self, rows: &[Row]) -> usize {
+        let names = self.header.as_deref().unwrap_or_default();
+        let called = |label: &&str| names.iter().position(|name| name.eq_ignore_ascii_case(label));
+        let last = self.columns - 1;
+        let by_values = || if !looks_like_label(rows, 0) && looks_like_label(rows, last) { last } else { 0 };
+        LABEL_NAMES.iter().find_map(called).unwrap_or_else(by_values)
     }
 
     #[cold]

@@ -15,7 +15,7 @@ pub struct Dataset {
     pub matrix: Matrix,
     /// Which features its columns are.
     pub features: Features,
-    /// One per row: -1 or +1 for two classes, the number itself for regression.
+    /// One per row: -1 or +1 for two classes, the number of the class for several, the number itself for regression.
     pub targets: Vec<f32>,
     /// How often each row counts in the loss, one number per row; nothing where each counts once.
     pub weights: Option<Vec<f32>>,
@@ -77,6 +77,8 @@ pub enum Labels {
         /// The label that became +1.
         positive: String,
     },
+    /// More than two classes, in the order of their names; a target is the place of its class in it, from 0.
+    Several(Vec<String>),
     /// Numbers, for regression.
     Numbers,
 }

@@ -130,6 +130,20 @@ pub enum Error {
         /// The first of them with their counts.
         classes: String,
     },
+    /// So many classes that they may be none.
+    #[error(
+        "{file}: {found} classes found, and at most {most} are told apart: {classes}\nhint: pass --regression if the labels are quantities, or pick one class against the rest with --positive VALUE"
+    )]
+    ClassesBeyondLimit {
+        /// The path as given.
+        file: String,
+        /// How many classes.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+        /// The first of them with their counts.
+        classes: String,
+    },
     /// The class picked as positive does not occur.
     #[error(
         "{file}: no row has the label “{positive}”\nhint: --positive takes one of the labels found: {classes}"
@@ -144,7 +158,7 @@ pub enum Error {
     },
     /// A label the training data did not have.
     #[error(
-        "{file}:{line}: the label “{label}” is not in the training data, which has “{negative}” and “{positive}”\nhint: check which column is the label (--label), or pass --label none if there is none"
+        "{file}:{line}: the label “{label}” is not in the training data, which has {known}\nhint: check which column is the label (--label), or pass --label none if there is none"
     )]
     UnknownLabel {
         /// The path as given.
@@ -153,10 +167,8 @@ pub enum Error {
         line: usize,
         /// The label.
         label: String,
-        /// The training label for -1.
-        negative: String,
-        /// The training label for +1.
-        positive: String,
+        /// The first of the training labels.
+        known: String,
     },
     /// A row that counts a number of times that is none.
     #[error(
@@ -269,6 +281,16 @@ pub enum Error {
         file: String,
         /// Its first line.
         start: String,
+    },
+    /// Test data that is no table, of a model of one.
+    #[error(
+        "{file}: this is {format} data, but the model was trained on a table\nhint: give it a table with the same columns; --format names another format"
+    )]
+    NotATable {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: &'static str,
     },
     /// Test data with another number of columns than the training data, neither of which has names.
     #[error(
@@ -638,8 +660,10 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T], limit: usize) -> String {
 
 /// The known name most like `name`, when one is near enough to be meant.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&name, &candidate.to_lowercase());
     known
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .map(|candidate| (likeness(candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)

@@ -90,6 +90,27 @@ impl Fingerprint {
         Fingerprint { treatment: mix(self.treatment ^ KEYS[2], bytes ^ KEYS[3]), ..self }
     }
 
+    /// The same rows with one of so many classes as +1 and the rest as -1, for each class in turn. `classes` has the number
+    /// of each row's class, whose hash is here; what rows weigh stays as it is.
+    pub(crate) fn against_the_rest(self, classes: &[f32], count: usize) -> Vec<Fingerprint> {
+        let alone = |row: usize, target: f32| TargetHash::of(row, &[target], None).0;
+        let mut all_rest = self.targets.wrapping_sub(TargetHash::of(0, classes, None).0);
+        let mut differences = vec![0u64; count];
+        for (row, class) in classes.iter().enumerate() {
+            let rest = alone(row, -1.0);
+            all_rest = all_rest.wrapping_add(rest);
+            let difference = &mut differences[*class as usize];
+            *difference = difference.wrapping_add(alone(row, 1.0)).wrapping_sub(rest);
+        }
+        let targets = differences.into_iter().map(|difference| all_rest.wrapping_add(difference));
+        targets.map(|targets| Fingerprint { targets, ..self }).collect()
+    }
+
+    /// The same with the targets of another dataset.
+    pub fn with_targets_of(self, other: Fingerprint) -> Fingerprint {
+        Fingerprint { targets: other.targets, ..self }
+    }
+
     /// What was read, before anything was done to it.
     pub fn untreated(self) -> Fingerprint {
         Fingerprint { treatment: 0, ..self }

@@ -13,6 +13,7 @@ mod assemble;
 mod characters;
 mod chunk;
 mod class_weight;
+mod classes;
 mod cores;
 mod csv;
 mod csv_layout;
@@ -47,6 +48,7 @@ pub use characters::{
     RangeDistance, sample_part, sample_rows,
 };
 pub use class_weight::{ClassWeight, ClassWeights};
+pub use classes::EachClass;
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;

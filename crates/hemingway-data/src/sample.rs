@@ -69,11 +69,21 @@ pub(crate) fn sampled_rows(
 
 /// The rows of each class; all together where targets are numbers.
 fn strata(rows: usize, targets: &[f32], labels: &Labels) -> Vec<Vec<usize>> {
-    let (positive, others) = match labels {
-        Labels::Classes { .. } => (0..rows).partition(|&row| targets[row] > 0.0),
-        Labels::Numbers => (Vec::new(), (0..rows).collect()),
+    let rows = 0..rows;
+    let mut strata = match labels {
+        Labels::Classes { .. } => {
+            let (positive, others) = rows.partition(|&row| targets[row] > 0.0);
+            vec![positive, others]
+        }
+        Labels::Several(names) => {
+            let mut classes = vec![Vec::new(); names.len()];
+            rows.for_each(|row| classes[targets[row] as usize].push(row));
+            classes
+        }
+        Labels::Numbers => vec![rows.collect()],
     };
-    [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
+    strata.retain(|rows| !rows.is_empty());
+    strata
 }
 
 impl Matrix {

@@ -36,6 +36,9 @@ impl Text {
         options: &LoadOptions,
     ) -> Result<Option<Text>, Error> {
         match format {
+            Format::Libsvm if options.encoding.is_some() => {
+                Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
+            }
             Format::Libsvm => {
                 let parser = Libsvm::new(source, options)?;
                 Ok(Some(Text { lines_of: Lines::Pairs(parser), lines: 0 }))
@@ -43,6 +46,9 @@ impl Text {
             Format::Csv | Format::Tsv => {
                 let (layout, lines) = Layout::find(source, format, options)?;
                 Ok(Some(Text { lines_of: Lines::Table(layout), lines }))
+            }
+            Format::Idx if options.encoding.is_some() => {
+                Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
             }
             Format::Idx => Ok(None),
         }

@@ -260,6 +260,32 @@ fn tables_in_every_dress() {
 }
 
 #[test]
+fn tables_of_all_kinds_of_columns() {
+    let options = LoadOptions { centre: true, drop_unlabelled: true, ..LoadOptions::default() };
+    let row = |row: usize| {
+        let age = if row.is_multiple_of(5) { String::new() } else { format!("{}", 20 + row % 9) };
+        let kind = ["u", "v", "w", "", "x"][row * row % 5];
+        let label = if row == 17 { "NA" } else { ["no", "yes"][row % 2] };
+        format!("{row},{age},{kind},2024-{:02}-01,{},{label}\n", 1 + row % 12, ["true", "false"][row % 3 % 2])
+    };
+    let rows: String = (0..60).map(row).collect();
+    check_text(&format!("id,age,kind,day,flag,label\n{rows}"), &options);
+    let late: String = (0..3000).map(|row| format!("{row}.5,{},1\n", row % 4)).collect();
+    check_large(&format!("a,b,label\n{late}1.5,NA,0\n"), &options); // a plain table until its last line
+    check_text("a,label\n1,x\n2,y\n", &LoadOptions { drop: vec!["a".to_string()], ..options });
+}
+
+/// With the text in a file, in blocks of the usual size.
+fn check_large(text: &str, options: &LoadOptions) {
+    let folder = Folder::new();
+    let path = folder.file("large", text.as_bytes());
+    let whole = load(&path, options);
+    for workers in WORKERS {
+        check_parts(load_parts(&path, options, workers, 1 << 18), &whole, &format!("{workers} workers"));
+    }
+}
+
+#[test]
 fn labels_are_joined_in_the_order_of_the_file() {
     let labels =
         |labels: &[&str]| labels.iter().map(|label| format!("{label} 1:1 2:3\n")).collect::<String>();

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use hemingway_data::{Format, LoadOptions, check_synthetic, parse_blocks, parse_bytes};
+use hemingway_data::{Format, LabelColumn, LoadOptions, check_synthetic, parse_blocks, parse_bytes};
 
 type Target = (&'static str, fn(&[u8]));
 
 /// Each target with what it does to the bytes.
-const TARGETS: [Target; 5] = [
+const TARGETS: [Target; 6] = [
     ("libsvm", |bytes| parse(Some(Format::Libsvm), bytes)),
     ("csv", |bytes| parse(Some(Format::Csv), bytes)),
+    ("table", table),
     ("idx", |bytes| parse(Some(Format::Idx), bytes)),
     ("gz", |bytes| parse(None, bytes)),
     ("spec", |bytes| drop(check_synthetic(&String::from_utf8_lossy(bytes)))),
@@ -19,6 +20,20 @@ fn parse(format: Option<Format>, bytes: &[u8]) {
     let large = parse_bytes(format, bytes, &LoadOptions::default()).map_err(|error| error.to_string());
     let small = parse_blocks(format, bytes, 5, &LoadOptions::default()).map_err(|error| error.to_string());
     assert_eq!(large, small, "blocks of another size change nothing");
+}
+
+/// As training data, and the second half of it as test data.
+fn table(bytes: &[u8]) {
+    let options = LoadOptions { label: LabelColumn::Last, centre: true, ..LoadOptions::default() };
+    let large = parse_bytes(Format::Csv, bytes, &options).map_err(|error| error.to_string());
+    let small = parse_blocks(Format::Csv, bytes, 5, &options).map_err(|error| error.to_string());
+    assert_eq!(large, small, "blocks of another size change nothing");
+    if let Ok(training) = large {
+        let encoding = training.dataset.encoding.as_deref().cloned();
+        let columns = Some(training.dataset.features.count);
+        let test = LoadOptions { encoding, columns, ..LoadOptions::default() };
+        drop(parse_bytes(Format::Csv, &bytes[bytes.len() / 2..], &test));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{LoadOptions, MemoryLimit, Part, Transform, load_part};
+use hemingway_data::{Labels, LoadOptions, MemoryLimit, Part, Transform, load_part};
 use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
     Checkpoint, CloserLook, DataProfile, Event, Extent, Footprint, HandOver, Job, Local, Model, Quality, Run,
@@ -199,6 +199,9 @@ impl Share<'_> {
         let job = self.job;
         let part = &self.held.last().expect("rows are loaded before they are trained on").part;
         let begun = Instant::now();
+        if let Labels::Several(names) = &part.dataset.labels {
+            anyhow::bail!("{} classes cannot be trained at once; pick one against the rest", names.len());
+        }
         let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
         self.check_room(stage, part)?;
         let dimension = part.dataset.matrix.columns() + usize::from(job.problem.bias);

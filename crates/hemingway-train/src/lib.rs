@@ -68,7 +68,7 @@ pub use model::Model;
 pub use predict::predict;
 pub use problem::Problem;
 pub use profile::DataProfile;
-pub use quality::Quality;
+pub use quality::{Quality, Ranking};
 pub use sampled_profile::{Crowded, GradientNoise, SampledProfile};
 pub use score::TRY_OTHER;
 pub use stop::{Stop, StopRules};

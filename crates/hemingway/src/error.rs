@@ -268,6 +268,16 @@ pub enum Error {
     /// The user interrupted a run that has nothing to save yet.
     #[error("interrupted before the first checkpoint: there is no model to save yet")]
     Interrupted,
+    /// The user interrupted a run of several classes that have not all been trained.
+    #[error("interrupted with {done} of {of} classes done: there is no model before all of them have one")]
+    ClassesMissing {
+        /// The run.
+        run: String,
+        /// How many are done.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// The launcher died, and nobody knows why.
     #[error("the workers were lost: {how}{}", quoted(.words))]
     RanksLost {
@@ -594,6 +604,7 @@ impl Error {
             | Error::Standstill { .. }
             | Error::RoundTooLong { .. }
             | Error::Interrupted
+            | Error::ClassesMissing { .. }
             | Error::AllFailed { .. }
             | Error::StudyLost { .. }
             | Error::RanksNotStarted { .. }
@@ -617,7 +628,7 @@ impl Error {
 
     /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. } | Error::Interrupted)
+        matches!(self, Error::Impossible { .. } | Error::Interrupted | Error::ClassesMissing { .. })
     }
 
     /// What to do next, where that is known.
@@ -676,6 +687,9 @@ impl Error {
                  last checkpoint",
             ),
             Error::Interrupted => Some("`hemingway train --resume last` begins it anew"),
+            Error::ClassesMissing { .. } => {
+                Some("`hemingway train --resume last` goes on with the classes that are missing")
+            }
             Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }

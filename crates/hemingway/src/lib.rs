@@ -80,14 +80,14 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, TABLE_VERSION, VERSION};
+pub use model_file::{ClassModel, FORMAT, LATEST_VERSION, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
 pub use predict::{Predictions, predict};
 pub use problems::{ChosenProblem, ProblemFilter, choose_problem};
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
-pub use report::{DatasetSummary, Straggler, TrainReport};
+pub use report::{ClassReport, DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
     Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DatasetFacts, DatasetMattersReproduction,
     DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps,

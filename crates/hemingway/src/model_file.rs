@@ -5,25 +5,27 @@
 //! | field | what it holds |
 //! |---|---|
 //! | `format` | always `"hemingway-model"` |
-//! | `version` | `1`, `2` if there are `indices`, or `3` if there is a `table` |
+//! | `version` | `1`, `2` if there are `indices`, `3` if there is a `table` or there are `classes` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
-//! | `labels` | `{"classes": {"negative": …, "positive": …}}`, or `"numbers"` for regression |
+//! | `labels` | `{"classes": {"negative": …, "positive": …}}`, `{"several": [name, …]}`, or `"numbers"` for regression |
 //! | `table` | what became of the columns of a table, see below; absent for data of other formats |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
-//! | `weights` | d numbers, or as many as there are indices |
+//! | `weights` | d numbers, or as many as there are indices; none if there are `classes` |
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
-//! | `primal` | the objective P at these weights |
+//! | `classes` | for each of several classes its `name`, `weights`, `bias`, `primal`, `dual`, `certified_error` and `run`; absent if there are two |
+//! | `primal` | the objective P at these weights; the sum over all classes |
 //! | `dual` | a proved lower bound on the best possible P, or `null` |
-//! | `certified_error` | proved bound on (P − P*)/P*, or `null` |
+//! | `certified_error` | proved bound on (P − P*)/P*, or `null`; the largest of all classes |
 //! | `run` | the run it came from |
 //! | `dataset` | what it was trained on |
 //! | `fingerprint` | what that contained; what is proved is about no other data |
 //!
 //! A row x, transformed, is predicted by its margin x·weights + bias: the positive class if that is at least 0, the
-//! negative class otherwise; for regression the margin is the prediction. Features without weights are left out of x
+//! negative class otherwise; for regression the margin is the prediction. Of several classes the one with the largest
+//! margin is predicted, the first of those that are equal. Features without weights are left out of x
 //! before it is transformed.
 //!
 //! A `table` has `header` (whether columns are known by name or by place), `numbers` (how they are written, if not as
@@ -65,15 +67,16 @@ pub const VERSION: u32 = 1;
 /// take such weights for those of the first features.
 pub const SPARSE_VERSION: u32 = 2;
 
-/// The version of models of tables. Programs that do not know how columns become features must not guess.
-pub const TABLE_VERSION: u32 = 3;
+/// The version of models of tables and of several classes. Programs that do not know how columns become features, or which
+/// weights are of which class, must not guess.
+pub const LATEST_VERSION: u32 = 3;
 
 /// A trained model with all that is needed to use it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFile {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`], [`SPARSE_VERSION`] if there are indices, or [`TABLE_VERSION`] if there is a table.
+    /// [`VERSION`], [`SPARSE_VERSION`] if there are indices, or [`LATEST_VERSION`] if there is a table or there are classes.
     pub version: u32,
     /// The loss it minimises.
     pub loss: Loss,
@@ -89,17 +92,20 @@ pub struct ModelFile {
     /// The features that have weights, counted from 0 and increasing; nothing if all have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indices: Option<Vec<u32>>,
-    /// One per feature that has one.
+    /// One per feature that has one; none if there are classes.
     pub weights: Vec<f64>,
     /// The constant term, if it has one.
     pub bias: Option<f64>,
+    /// Several classes, each told from the rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassModel>,
     /// What was done to the features.
     pub transform: Transform,
-    /// The objective at these weights.
+    /// The objective at these weights; the sum over all classes.
     pub primal: f64,
     /// Proved lower bound on the best possible objective.
     pub dual: Option<f64>,
-    /// Proved bound on the relative error.
+    /// Proved bound on the relative error; the largest of all classes.
     pub certified_error: Option<f64>,
     /// The run it came from.
     pub run: String,
@@ -108,6 +114,25 @@ pub struct ModelFile {
     /// What that contained; unknown in models of older versions.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
+}
+
+/// What tells one of several classes from the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassModel {
+    /// The label of the class.
+    pub name: String,
+    /// One per feature that has one.
+    pub weights: Vec<f64>,
+    /// The constant term, if it has one.
+    pub bias: Option<f64>,
+    /// The objective at these weights.
+    pub primal: f64,
+    /// Proved lower bound on the best possible objective.
+    pub dual: Option<f64>,
+    /// Proved bound on the relative error.
+    pub certified_error: Option<f64>,
+    /// The run it came from.
+    pub run: String,
 }
 
 /// Enough to tell a model of another version from a file of something else.
@@ -130,9 +155,12 @@ impl ModelFile {
         ModelFile::parse(&text).map_err(|problem| Error::Model { file: file.to_path_buf(), problem })
     }
 
-    /// Weights as training has them: the bias, if any, at the end.
-    pub fn all_weights(&self) -> Vec<f64> {
-        self.weights.iter().copied().chain(self.bias).collect()
+    /// Weights as training has them, the bias, if any, at the end: of each class, or the only ones.
+    pub fn all_weights(&self) -> Vec<Vec<f64>> {
+        let own = [(&self.weights, self.bias)];
+        let own = own.into_iter().filter(|_| self.classes.is_empty());
+        let blocks = own.chain(self.classes.iter().map(|class| (&class.weights, class.bias)));
+        blocks.map(|(weights, bias)| weights.iter().copied().chain(bias).collect()).collect()
     }
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -147,8 +175,8 @@ impl ModelFile {
         if header.format != FORMAT {
             return Err(format!("its format is `{}`, not `{FORMAT}`", header.format));
         }
-        if ![VERSION, SPARSE_VERSION, TABLE_VERSION].contains(&header.version) {
-            let known = format!("known are versions {VERSION} to {TABLE_VERSION}");
+        if !(VERSION..=LATEST_VERSION).contains(&header.version) {
+            let known = format!("known are versions {VERSION} to {LATEST_VERSION}");
             return Err(format!("it has version {}, {known}", header.version));
         }
         let model: ModelFile = serde_json::from_slice(text).map_err(|error| error.to_string())?;
@@ -159,18 +187,21 @@ impl ModelFile {
     fn check(&self) -> Result<(), String> {
         self.check_table()?;
         self.check_indices()?;
+        self.check_classes()?;
         let columns = self.transform.columns.as_ref();
         let weighted = self.indices.as_ref().map_or(self.features, Vec::len);
-        let counts = [
-            ("weights", self.weights.len()),
+        let own = (!self.is_several()).then_some(self.weights.len());
+        let weights = own.into_iter().chain(self.classes.iter().map(|class| class.weights.len()));
+        let scaling = [
             ("means", columns.map_or(weighted, |columns| columns.mean.len())),
             ("scales", columns.map_or(weighted, |columns| columns.scale.len())),
         ];
-        if let Some((what, count)) = counts.iter().find(|(_, count)| *count != weighted) {
+        let mut counts = weights.map(|count| ("weights", count)).chain(scaling);
+        if let Some((what, count)) = counts.find(|(_, count)| *count != weighted) {
             let what_for = if self.indices.is_some() { "indices" } else { "features" };
             return Err(format!("it has {count} {what} for {weighted} {what_for}"));
         }
-        if let Some(weight) = self.all_weights().iter().find(|weight| !weight.is_finite()) {
+        if let Some(weight) = self.all_weights().iter().flatten().find(|weight| !weight.is_finite()) {
             return Err(format!("one of its weights is {weight}"));
         }
         let mut scales = columns.into_iter().flat_map(|columns| &columns.scale);
@@ -182,14 +213,38 @@ impl ModelFile {
 }
 
 impl ModelFile {
+    fn is_several(&self) -> bool {
+        !self.classes.is_empty()
+    }
+
     fn check_table(&self) -> Result<(), String> {
         match (&self.table, self.version) {
-            (None, TABLE_VERSION) => Err(format!("it has version {TABLE_VERSION} but no table")),
-            (Some(_), version) if version != TABLE_VERSION => {
+            (Some(_), version) if version != LATEST_VERSION => {
                 Err(format!("it has a table, which version {version} does not have"))
             }
             (Some(table), _) if table.features() != self.features => {
                 Err(format!("its table has {} features, it has {}", table.features(), self.features))
+            }
+            (None, LATEST_VERSION) if !self.is_several() => {
+                Err(format!("it has version {LATEST_VERSION} but neither a table nor classes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Several classes have a block each, in the order of the labels.
+    fn check_classes(&self) -> Result<(), String> {
+        let named: Vec<&str> = self.classes.iter().map(|class| class.name.as_str()).collect();
+        match &self.labels {
+            Labels::Several(names) if self.version != LATEST_VERSION => {
+                Err(format!("it has {} classes, which version {} does not have", names.len(), self.version))
+            }
+            Labels::Several(names) if *names == named && names.len() > 2 => Ok(()),
+            Labels::Several(names) => {
+                Err(format!("its labels are {}, its classes {}", names.join(", "), named.join(", ")))
+            }
+            _ if self.is_several() => {
+                Err("it has classes, but its labels are not of several classes".to_owned())
             }
             _ => Ok(()),
         }
@@ -197,7 +252,7 @@ impl ModelFile {
 
     fn check_indices(&self) -> Result<(), String> {
         match (&self.indices, self.version) {
-            (None, VERSION | TABLE_VERSION) => Ok(()),
+            (None, VERSION | LATEST_VERSION) => Ok(()),
             (None, version) => Err(format!("it has version {version} but no indices")),
             (Some(_), VERSION) => Err(format!("it has indices, which version {VERSION} does not have")),
             (Some(indices), _) => {
@@ -238,6 +293,7 @@ mod tests {
             indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
             bias: Some(0.7),
+            classes: Vec::new(),
             transform: Transform::default(),
             primal: 0.25,
             dual: Some(0.2499),
@@ -245,6 +301,26 @@ mod tests {
             run: "abcde".into(),
             dataset: "embedded:mnist".into(),
             fingerprint: Some(Fingerprint::default().treated("somehow")),
+        }
+    }
+
+    fn several() -> ModelFile {
+        let class = |name: &str, weight: f64| ClassModel {
+            name: name.into(),
+            weights: vec![weight, -weight, 1.0 / 3.0],
+            bias: None,
+            primal: 0.1,
+            dual: None,
+            certified_error: None,
+            run: "fghjk".into(),
+        };
+        ModelFile {
+            version: LATEST_VERSION,
+            labels: Labels::Several(["a", "b", "c"].map(str::to_owned).into()),
+            weights: Vec::new(),
+            bias: None,
+            classes: vec![class("a", 1.0), class("b", 2.0), class("c", 3.0)],
+            ..model()
         }
     }
 
@@ -262,7 +338,7 @@ mod tests {
     fn what_is_written_is_read_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
-        for model in [sparse(), model()] {
+        for model in [sparse(), several(), model()] {
             model.write(&file).unwrap();
             assert_eq!(ModelFile::read(&file).unwrap(), model);
         }
@@ -293,7 +369,7 @@ mod tests {
             becomes: number.clone(),
         };
         let table = Encoding { columns: (1..=3).map(column).collect(), ..Encoding::default() };
-        let model = ModelFile { version: TABLE_VERSION, table: Some(table), ..model() };
+        let model = ModelFile { version: LATEST_VERSION, table: Some(table), ..model() };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
         model.write(&file).unwrap();
@@ -308,6 +384,26 @@ mod tests {
     fn models_with_a_weight_for_every_feature_stay_as_they_were() {
         let value = serde_json::to_value(model()).unwrap();
         assert_eq!((&value["version"], value.get("indices")), (&1.into(), None));
+        assert_eq!(value.get("classes"), None);
+    }
+
+    #[test]
+    fn classes_that_make_no_sense_are_refused() {
+        let of_several = |change: fn(&mut serde_json::Value)| problem_of(&several(), change);
+        assert_eq!(
+            of_several(|m| m["classes"][1]["weights"] = vec![1.0].into()),
+            "it has 1 weights for 3 features"
+        );
+        assert_eq!(
+            of_several(|m| m["classes"][1]["name"] = "d".into()),
+            "its labels are a, b, c, its classes a, d, c"
+        );
+        assert_eq!(
+            of_several(|m| m["version"] = 1.into()),
+            "it has 3 classes, which version 1 does not have"
+        );
+        assert!(of_several(|m| m["labels"] = "numbers".into()).contains("not of several classes"));
+        assert!(problem(|m| m["version"] = 3.into()).contains("not of several classes"));
     }
 
     #[test]

@@ -107,6 +107,9 @@ pub struct TrainReport {
     /// Workers of the mpi engine that computed notably slower than the others, the slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stragglers: Vec<Straggler>,
+    /// What came of each of several classes; the figures of the report are then sums, and of errors the worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassReport>,
     /// The share of training rows with the right class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_accuracy: Option<f64>,
@@ -122,6 +125,35 @@ pub struct TrainReport {
     /// Test values left out because the training data has no such feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_dropped_values: Option<usize>,
+}
+
+/// What came of one of several classes, told from the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassReport {
+    /// Its label.
+    pub name: String,
+    /// Its own run, in which there is more.
+    pub run: String,
+    /// How many rows are of it; unknown where other processes have them.
+    pub rows: Option<usize>,
+    /// The algorithm in the end.
+    pub algorithm: String,
+    /// Number of workers in the end.
+    pub workers: usize,
+    /// Rounds finished.
+    pub rounds: u64,
+    /// The training clock.
+    pub seconds: f64,
+    /// P at the model.
+    pub primal: f64,
+    /// Proved lower bound on the best possible P; absent if nothing is proved.
+    pub dual: Option<f64>,
+    /// Proved bound on the relative error of P; absent if nothing is proved.
+    pub certified_error: Option<f64>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Whether what was asked for was reached.
+    pub goal_reached: bool,
 }
 
 /// A worker that is slower than the others.

@@ -50,6 +50,9 @@ pub struct TrainRequest {
     pub model: Option<PathBuf>,
     /// Bytes of memory that may be used on each machine; most of what it has available if not given.
     pub memory_limit: Option<u64>,
+    /// The run of all classes that this one is part of: it tells one of several from the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_of: Option<String>,
 }
 
 /// What the planner is told, where algorithm or workers are left open.
@@ -173,6 +176,7 @@ impl Default for TrainRequest {
             checkpoint_every: Seconds(5.0),
             model: None,
             memory_limit: None,
+            class_of: None,
         }
     }
 }

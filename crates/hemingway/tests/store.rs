@@ -18,6 +18,7 @@ fn dataset() -> DatasetSummary {
         occurring: None,
         nonzeros: 20,
         labels,
+        table: None,
         fingerprint: None,
         source: None,
     }

@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
+use hemingway::data::NumberStyle;
 use hemingway::{
     Changes, DataRequest, Loss, Parameters, PlanningRequest, Progress, RanksRequest, Risk, Scoring, Seconds,
     StopRules, TrainReport, TrainRequest, Watch,
 };
 
 use crate::arguments::{
-    Adapt, Input, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
+    Adapt, Columns, Input, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
 };
 use crate::environment::with_machines;
 use crate::failure::Usage;
@@ -20,10 +21,10 @@ use crate::{failure, interrupt, output, plan};
 pub const BEFORE_THE_GOAL: u8 = 3;
 
 pub fn run(arguments: Train) -> anyhow::Result<ExitCode> {
-    let json = arguments.running.json;
-    interrupt::when_closed(move |report| tell(report, json));
+    let (json, verbose) = (arguments.running.json, arguments.verbose);
+    interrupt::when_closed(move |report| tell(report, json, verbose));
     let report = train(arguments)?;
-    tell(&report, json)?;
+    tell(&report, json, verbose)?;
     if let Some(what) = report.unrecorded {
         return Err(failure::unrecorded(&what, &report.run, &report.model));
     }
@@ -41,8 +42,8 @@ pub fn say_aliases<'a>(names: impl IntoIterator<Item = &'a String>, quiet: bool)
     }
 }
 
-fn tell(report: &TrainReport, json: bool) -> anyhow::Result<()> {
-    if json { output::json(&serde_json::to_value(report)?) } else { output::text(&summary(report)) }
+fn tell(report: &TrainReport, json: bool, verbose: bool) -> anyhow::Result<()> {
+    if json { output::json(&serde_json::to_value(report)?) } else { output::text(&summary(report, verbose)) }
 }
 
 fn train(arguments: Train) -> anyhow::Result<TrainReport> {
@@ -71,6 +72,10 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
         Progress::Planned(explanation) => {
             explanation.warnings.iter().for_each(|warning| follower.warn(&format!("Warning: {warning}")));
             follower.say(&plan::in_short(explanation));
+        }
+        Progress::Class { name, number, of } => {
+            follower.next(&format!("class {name}"));
+            follower.say(&format!("class {name} against the rest ({number} of {of})"));
         }
         Progress::Switched(switched) => follower.say(&plan::switched(switched)),
         Progress::Noticed(note) => follower.warn(&format!("Noticed: {note}")),
@@ -129,12 +134,12 @@ pub fn problem(problem: Problem) -> TrainRequest {
         data: DataRequest {
             regression: problem.regression,
             normalise_rows: problem.normalise == Some(Normalise::Rows),
-            standardise: problem.standardise,
+            standardise: either(problem.standardise, problem.no_standardise),
             shuffle: problem.shuffle,
             ..input(problem.input)
         },
         lambda: problem.lambda,
-        bias: problem.bias,
+        bias: either(problem.bias, problem.no_bias),
         memory_limit: problem.memory_limit,
         ..defaults
     }
@@ -176,7 +181,15 @@ pub fn stop_rules(stop: &Stop) -> StopRules {
 /// The data that is named, or else the embedded digits.
 pub fn input(input: Input) -> DataRequest {
     let spec = input.data.unwrap_or(DataRequest::default().spec);
-    DataRequest { positive: input.positive, ..reading(spec, input.reading) }
+    let Columns { drop, keep, text, number, decimal_comma, thousands, weight } = input.columns;
+    let numbers = NumberStyle { decimal_comma, thousands };
+    let positive = input.positive;
+    DataRequest { positive, drop, keep, text, number, numbers, weight, ..reading(spec, input.reading) }
+}
+
+/// What two flags that exclude each other say, if one of them is given.
+fn either(yes: bool, no: bool) -> Option<bool> {
+    (yes || no).then_some(yes)
 }
 
 /// How to read data, as all commands that read any take it.
@@ -186,6 +199,7 @@ pub fn reading(spec: String, reading: Reading) -> DataRequest {
         format: reading.format,
         label: reading.label,
         zero_based: reading.zero_based,
+        drop_unlabelled: reading.drop_unlabelled,
         ..DataRequest::default()
     }
 }

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(undecided(&[("1", 5), ("4", 5)], 9), number);
         let found = undecided(&[("1/2/1970", 1), ("13/1/1970", 1)], 0);
         let order = super::super::DateOrder::DayFirst;
-        assert_eq!(found, Becomes::Date { order, fill: 22.0, centre: 22.0, indicator: false });
+        assert_eq!(found, Becomes::Date { order, fill: 21.5, centre: 21.5, indicator: false });
         assert!(matches!(undecided(&[("1/2/1970", 7), ("2/1/1970", 7)], 0), Becomes::Text { .. }));
     }
 

@@ -7,7 +7,7 @@ use super::task::{Outcome, Task};
 use crate::default_choice::SIMULATED;
 use crate::prepare::Ready;
 use crate::{
-    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, TABLE_VERSION, TrainReport,
+    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, LATEST_VERSION, TrainReport,
     TrainRequest, VERSION,
 };
 
@@ -46,7 +46,7 @@ impl Task<'_> {
         ModelFile {
             format: FORMAT.to_owned(),
             version: match (&self.ready.encoding, &features.used) {
-                (Some(_), _) => TABLE_VERSION,
+                (Some(_), _) => LATEST_VERSION,
                 (None, Some(_)) => SPARSE_VERSION,
                 (None, None) => VERSION,
             },
@@ -58,6 +58,7 @@ impl Task<'_> {
             indices: features.used.clone(),
             weights: weights.to_vec(),
             bias: bias.first().copied(),
+            classes: Vec::new(),
             transform: self.ready.transform.clone(),
             primal: outcome.primal,
             dual: finite(outcome.dual),
@@ -116,6 +117,7 @@ impl Task<'_> {
             reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
             warnings: warnings.cloned().collect(),
             stragglers: self.stragglers.clone(),
+            classes: Vec::new(),
             train_accuracy: train.and_then(Quality::accuracy),
             train_rmse: train.and_then(Quality::rmse),
             test_accuracy: test.and_then(Quality::accuracy),
