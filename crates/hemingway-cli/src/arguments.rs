@@ -308,10 +308,6 @@ pub struct Running {
     #[command(flatten)]
     pub store: StoreFile,
 
-    /// Say more: all that was done to the data
-    #[arg(long, short, help_heading = "Output")]
-    pub verbose: bool,
-
     /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -1115,7 +1111,13 @@ pub struct Columns {
     pub drop: Vec<String>,
 
     /// The columns that are features [default: all that say something]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "drop", help_heading = "Tables")]
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        conflicts_with = "drop",
+        help_heading = "Tables"
+    )]
     pub keep: Vec<String>,
 
     /// Columns that hold text, whatever they look like

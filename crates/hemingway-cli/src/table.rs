@@ -28,17 +28,21 @@ pub fn columns(table: &TableSummary) -> String {
         counted(ColumnKind::Number, "number"),
         counted(ColumnKind::Boolean, "boolean"),
         counted(ColumnKind::Date, "date"),
-        counted(ColumnKind::Text, "text").map(|text| format!("{text} ({})", words::counted(levels, "feature"))),
+        counted(ColumnKind::Text, "text")
+            .map(|text| format!("{text} ({})", words::counted(levels, "feature"))),
         counted(ColumnKind::Hashed, "hashed text"),
     ];
     let kinds: Vec<String> = kinds.into_iter().flatten().collect();
     let left_out: Vec<String> = of(ColumnKind::LeftOut)
-        .map(|column| format!("{} ({})", named(&column.name), column.becomes.trim_start_matches("left out: ")))
+        .map(|column| {
+            format!("{} ({})", named(&column.name), column.becomes.trim_start_matches("left out: "))
+        })
         .collect();
     let rest = left_out.len().saturating_sub(MOST_NAMED);
     let rest = (rest > 0).then(|| format!("and {rest} more"));
     let left_out: Vec<String> = left_out.into_iter().take(MOST_NAMED).chain(rest).collect();
-    let left_out = if left_out.is_empty() { String::new() } else { format!("; left out: {}", left_out.join(", ")) };
+    let left_out =
+        if left_out.is_empty() { String::new() } else { format!("; left out: {}", left_out.join(", ")) };
     let unlabelled = match table.unlabelled_rows {
         0 => String::new(),
         rows => format!("; {} without a label left out", words::counted(rows, "row")),
@@ -48,7 +52,8 @@ pub fn columns(table: &TableSummary) -> String {
 
 /// A line for each column.
 pub fn every_column(table: &TableSummary) -> String {
-    let line = |column: &hemingway::ColumnSummary| format!("  {:<24} {}\n", named(&column.name), column.becomes);
+    let line =
+        |column: &hemingway::ColumnSummary| format!("  {:<24} {}\n", named(&column.name), column.becomes);
     table.columns.iter().map(line).collect()
 }
 

@@ -69,6 +69,7 @@ fn there_is_a_man_page_for_every_command() {
 #[test]
 fn variables_say_where_things_are() {
     let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.work.path().join("kept")).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = sandbox.command(arguments);
         command.env("HEMINGWAY_STORE", "kept/runs.sqlite").env("HEMINGWAY_MODELS", "kept/weights");
@@ -154,6 +155,21 @@ fn runs_are_drawn_as_their_file_is_called() {
 }
 
 #[test]
+fn a_run_of_several_classes_is_drawn_class_by_class() {
+    let sandbox = Sandbox::new();
+    let rows = (0..30)
+        .map(|row| format!("{},{}\n", ["ant", "bee", "cat"][row % 3], (row % 3) as f64 + (row as f64).sin()));
+    sandbox.write("kinds.csv", &format!("kind,x\n{}", rows.collect::<String>()));
+    sandbox.json(&["train", "kinds.csv", "--label", "kind", "--json"]);
+    let plot = sandbox.json(&["plot", "last", "-o", "kinds.svg", "--json"]);
+    let classes: Vec<&str> =
+        plot["runs"].as_array().unwrap().iter().map(|run| run["class"].as_str().unwrap()).collect();
+    assert_eq!(classes, ["ant", "bee", "cat"]);
+    let svg = std::fs::read_to_string(sandbox.work.path().join("kinds.svg")).unwrap();
+    assert!(classes.iter().all(|class| svg.contains(&format!("class {class}"))));
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let sandbox = Sandbox::new();
     sandbox.json(&["train", "data.libsvm", "--json"]);
@@ -200,9 +216,9 @@ fn tables_of_runs_fit_80_columns() {
     .unwrap();
     let long = ["train", "a-file-with-a-name-that-goes-on-and-on.libsvm", "--loss", "smoothed-hinge"];
     let method =
-        ["--algorithm", "minibatch-sgd", "--engine", "simulated", "--workers", "64", "--rounds", "20"];
-    sandbox.run(&[&long[..], &method, &["--error", "1e-9", "--score-every", "1"]].concat());
-    sandbox.json(&["train", "data.libsvm", "--json"]);
+        ["--algorithm", "minibatch-sgd", "--engine", "simulated", "--workers", "8", "--rounds", "20"];
+    let stopped = sandbox.run(&[&long[..], &method, &["--error", "1e-9", "--score-every", "1"]].concat());
+    assert_eq!(stopped.code, Some(3), "{}", stopped.stderr);
     for arguments in [&["runs"][..], &["show", "last"]] {
         let text = sandbox.run(arguments).stdout;
         let tables = text.lines().filter(|line| !line.contains('/'));

@@ -188,8 +188,7 @@ fn predictions_come_back_in_the_words_of_the_data() {
 fn regression_is_measured_by_its_error() {
     let sandbox = Sandbox::new();
     sandbox.write("line.csv", "x,y\n0,1\n1,3\n2,5\n3,7\n4,9\n");
-    let arguments =
-        ["train", "line.csv", "--label", "y", "--regression", "--lambda", "1e-6", "--json"];
+    let arguments = ["train", "line.csv", "--label", "y", "--regression", "--lambda", "1e-6", "--json"];
     let report = sandbox.json(&[arguments.as_slice(), &["--test", "line.csv"]].concat());
     assert_eq!(report["loss"], "squared");
     assert!(report["test_rmse"].as_f64().unwrap() < 0.1, "{report}");

@@ -30,7 +30,11 @@ const NAMES: [&str; 7] = ["is_male", "PassengerId", "age", "port", "cabin", "boa
 fn table(rows: &[[String; 7]], columns: &[usize]) -> String {
     let line = |cells: Vec<&str>| cells.join(",") + "\n";
     let header = line(columns.iter().map(|at| NAMES[*at]).collect());
-    header + &rows.iter().map(|row| line(columns.iter().map(|at| row[*at].as_str()).collect())).collect::<String>()
+    header
+        + &rows
+            .iter()
+            .map(|row| line(columns.iter().map(|at| row[*at].as_str()).collect()))
+            .collect::<String>()
 }
 
 const ALL: [usize; 7] = [0, 1, 2, 3, 4, 5, 6];
@@ -40,7 +44,8 @@ fn trained() -> (Sandbox, serde_json::Value) {
     let sandbox = Sandbox::new();
     sandbox.write("train.csv", &table(&passengers(0..400), &ALL));
     sandbox.write("test.csv", &table(&passengers(400..600), &ALL));
-    let arguments = ["train", "train.csv", "--label", "survived", "--test", "test.csv", "--model", "model.json"];
+    let arguments =
+        ["train", "train.csv", "--label", "survived", "--test", "test.csv", "--model", "model.json"];
     let report = sandbox.json(&[&arguments[..], &["--json"]].concat());
     (sandbox, report)
 }
@@ -123,7 +128,10 @@ fn a_missing_label_is_a_mistake_or_left_out() {
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("train.csv:102: the label is missing"), "{}", outcome.stderr);
     let report = sandbox.json(&[&arguments[..], &["--drop-unlabelled", "--json"]].concat());
-    assert_eq!((&report["dataset"]["rows"], &report["dataset"]["table"]["unlabelled_rows"]), (&100.into(), &1.into()));
+    assert_eq!(
+        (&report["dataset"]["rows"], &report["dataset"]["table"]["unlabelled_rows"]),
+        (&100.into(), &1.into())
+    );
 }
 
 #[test]

@@ -251,7 +251,8 @@ impl<'a> Assembler<'a> {
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
         let encoding = self.encoding.map(Arc::new);
         let (weights, fingerprint) = (None, Fingerprint::default());
-        let dataset = Dataset { name: file, matrix, features, targets, weights, labels, encoding, fingerprint };
+        let dataset =
+            Dataset { name: file, matrix, features, targets, weights, labels, encoding, fingerprint };
         Ok(Loaded {
             dataset,
             dropped_values: self.dropped,

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, LabelColumn, LoadOptions, Loaded, Matrix,
-    MemoryLimit, Transform, load, load_counting,
+    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, LabelColumn, LoadOptions, Loaded,
+    Matrix, MemoryLimit, Transform, load, load_counting,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;

@@ -36,6 +36,8 @@ pub struct RunPlot {
 pub struct PlottedRun {
     /// Its name.
     pub run: String,
+    /// The class that it tells from the others, in a run of several classes.
+    pub class: Option<String>,
     /// The algorithm.
     pub algorithm: String,
     /// Number of workers.
@@ -72,14 +74,19 @@ const DESCRIBED: usize = 6;
 /// Letters of a line of the legend.
 const LEGEND: usize = 19;
 
-/// Gathers what is known of the errors of these runs.
+/// Gathers what is known of the errors of these runs. A run of several classes is one for each class.
 pub fn plot_runs(store: &Store, names: &[String]) -> Result<RunPlot, Error> {
-    let plotted = |name: &String| {
+    let mut runs = Vec::new();
+    for name in names {
         let run = store.run(name)?;
-        let points = store.points(&run)?;
-        PlottedRun::of(&run, &points, optimum(store, &run)?)
-    };
-    Ok(RunPlot { runs: names.iter().map(plotted).collect::<Result<_, _>>()? })
+        let classes = store.classes_of(&run.id)?;
+        let of_all = if classes.is_empty() { vec![run] } else { classes };
+        for run in of_all.into_iter().rev() {
+            let points = store.points(&run)?;
+            runs.push(PlottedRun::of(&run, &points, optimum(store, &run)?)?);
+        }
+    }
+    Ok(RunPlot { runs })
 }
 
 /// Refuses a picture in a format that is not known, or in a place that cannot be written to.
@@ -150,12 +157,14 @@ impl RunPlot {
 
     fn label(&self, run: &PlottedRun) -> String {
         if self.runs.len() > DESCRIBED {
-            return run.run.clone();
+            return run.class.clone().map_or_else(|| run.run.clone(), |class| shortened(&class));
         }
         let workers = if run.workers == 1 { "worker" } else { "workers" };
         let simulated = if run.is_simulated() { "simulated" } else { "" };
+        let class = run.class.as_ref().map(|class| shortened(&format!("class {class}")));
         let lines = [
             run.run.clone(),
+            class.unwrap_or_default(),
             shortened(&run.algorithm),
             format!("{} {workers}", run.workers),
             simulated.to_owned(),
@@ -173,6 +182,7 @@ impl PlottedRun {
         let data = run.dataset.name.rsplit('/').next().unwrap_or(&run.dataset.name);
         Ok(PlottedRun {
             run: run.id.clone(),
+            class: run.request.class_of.as_ref().and(run.request.data.positive.clone()),
             algorithm: run.choice.algorithm.clone(),
             workers: run.choice.workers,
             engine: run.choice.engine.clone(),
@@ -288,6 +298,7 @@ mod tests {
         });
         PlottedRun {
             run: name.to_owned(),
+            class: None,
             algorithm: "compressed-gradient-descent-of-many-letters".to_owned(),
             workers: 4,
             engine: engine.to_owned(),

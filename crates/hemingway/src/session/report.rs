@@ -7,7 +7,7 @@ use super::task::{Outcome, Task};
 use crate::default_choice::SIMULATED;
 use crate::prepare::Ready;
 use crate::{
-    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, LATEST_VERSION, TrainReport,
+    Error, FORMAT, LATEST_VERSION, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, TrainReport,
     TrainRequest, VERSION,
 };
 

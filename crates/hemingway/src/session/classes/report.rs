@@ -4,7 +4,7 @@ use hemingway_data::Dataset;
 use hemingway_train::{Effort, Quality, Ranking};
 
 use super::{Classes, Rows, Trained};
-use crate::{ClassModel, ClassReport, Error, FORMAT, ModelFile, LATEST_VERSION, StoredRun, TrainReport};
+use crate::{ClassModel, ClassReport, Error, FORMAT, LATEST_VERSION, ModelFile, StoredRun, TrainReport};
 
 impl Classes<'_> {
     pub(super) fn save(&self, run: &StoredRun) -> Result<TrainReport, Error> {
