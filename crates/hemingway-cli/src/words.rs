@@ -224,6 +224,14 @@ pub fn labels(labels: &Labels) -> String {
 /// So many of several classes are named.
 const NAMED_CLASSES: usize = 10;
 
+/// `rows count by class: no 1, yes 3`, where that was asked for.
+pub fn class_weights(data: &DatasetSummary) -> Option<String> {
+    let weights = data.class_weights.iter();
+    let weights: Vec<String> =
+        weights.map(|counted| format!("{} {}", counted.class, number(f64::from(counted.weight)))).collect();
+    (!weights.is_empty()).then(|| format!("rows count by class: {}", weights.join(", ")))
+}
+
 /// Howard Hinnant's civil_from_days: the calendar date of a day counted from 1970.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;

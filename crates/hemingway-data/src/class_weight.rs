@@ -23,13 +23,13 @@ pub enum ClassWeight {
     Named(Vec<(String, f32)>),
 }
 
-/// How often a row of each of two classes counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ClassWeights {
-    /// Of the class that became -1.
-    pub negative: f32,
-    /// Of the class that became +1.
-    pub positive: f32,
+/// How often a row of a class counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountedClass {
+    /// The class by its label.
+    pub class: String,
+    /// How often.
+    pub weight: f32,
 }
 
 impl ClassWeight {
@@ -70,8 +70,9 @@ fn balanced(file: &str, classes: &[&str], sums: &[f64]) -> Result<Vec<f32>, Erro
 }
 
 impl Dataset {
-    /// Multiplies how often rows count by what is asked for their class; the fingerprint becomes that of weighted data.
-    pub fn weigh_classes(&mut self, asked: &ClassWeight) -> Result<ClassWeights, Error> {
+    /// Multiplies how often rows count by what is asked for their class, and says what that is for each. The fingerprint
+    /// becomes that of weighted data.
+    pub fn weigh_classes(&mut self, asked: &ClassWeight) -> Result<Vec<CountedClass>, Error> {
         weigh(self, asked, &mut Alone)
     }
 }
@@ -82,7 +83,7 @@ impl Part {
         &mut self,
         asked: &ClassWeight,
         together: &mut dyn Together,
-    ) -> Result<ClassWeights, Error> {
+    ) -> Result<Vec<CountedClass>, Error> {
         weigh(&mut self.dataset, asked, together)
     }
 }
@@ -91,23 +92,42 @@ fn weigh(
     data: &mut Dataset,
     asked: &ClassWeight,
     together: &mut dyn Together,
-) -> Result<ClassWeights, Error> {
-    let Labels::Classes { negative, positive } = &data.labels else {
+) -> Result<Vec<CountedClass>, Error> {
+    let Some(classes) = classes(&data.labels) else {
         return Err(Error::ClassWeightOfNumbers { file: data.name.clone() });
     };
-    let mut sums = [0.0; 2];
+    let mut sums = vec![0.0; classes.len()];
     for (row, target) in data.targets.iter().enumerate() {
-        sums[usize::from(*target > 0.0)] += f64::from(data.weight(row));
+        sums[place(&data.labels, *target)] += f64::from(data.weight(row));
     }
-    let found = asked.of(&data.name, &[negative, positive], &sum(&sums, together)?)?;
-    let found = ClassWeights { negative: found[0], positive: found[1] };
-    let of_class = |target: f32| if target > 0.0 { found.positive } else { found.negative };
+    let found = asked.of(&data.name, &classes, &sum(&sums, together)?)?;
     // The largest numbers times one another are none.
+    let of_class = |target: f32| found[place(&data.labels, target)];
     let weight = |(row, target): (usize, &f32)| (data.weight(row) * of_class(*target)).min(f32::MAX);
-    data.weights = Some(data.targets.iter().enumerate().map(weight).collect());
-    data.fingerprint =
-        data.fingerprint.treated(&format!("classes count {} and {} times", found.negative, found.positive));
-    Ok(found)
+    let weights = data.targets.iter().enumerate().map(weight).collect();
+    let counted = classes.into_iter().zip(&found);
+    let counted = counted.map(|(class, weight)| CountedClass { class: class.to_owned(), weight: *weight });
+    let counted = counted.collect();
+    data.weights = Some(weights);
+    data.fingerprint = data.fingerprint.treated(&format!("rows of classes count {found:?} times"));
+    Ok(counted)
+}
+
+/// The classes by their labels.
+fn classes(labels: &Labels) -> Option<Vec<&str>> {
+    match labels {
+        Labels::Classes { negative, positive } => Some(vec![negative, positive]),
+        Labels::Several(names) => Some(names.iter().map(String::as_str).collect()),
+        Labels::Numbers => None,
+    }
+}
+
+/// Which of them a target stands for.
+fn place(labels: &Labels, target: f32) -> usize {
+    match labels {
+        Labels::Several(_) => target as usize,
+        Labels::Classes { .. } | Labels::Numbers => usize::from(target > 0.0),
+    }
 }
 
 impl FromStr for ClassWeight {
@@ -175,6 +195,15 @@ mod tests {
         let asked: ClassWeight = asked.parse().map_err(|error: Error| error.to_string())?;
         data.weigh_classes(&asked).map_err(|error| error.to_string())?;
         Ok(data.weights.unwrap_or_default())
+    }
+
+    #[test]
+    fn several_classes_count_alike() {
+        let labels = Labels::Several(["a", "b", "c"].map(str::to_owned).to_vec());
+        let six = Dataset { labels, ..data(&[0.0, 1.0, 1.0, 2.0, 2.0, 2.0]) };
+        let third = 6.0 / 9.0;
+        assert_eq!(weighed(six.clone(), "balanced"), Ok(vec![2.0, 1.0, 1.0, third, third, third]));
+        assert_eq!(weighed(six, "b=5"), Ok(vec![1.0, 5.0, 5.0, 1.0, 1.0, 1.0]));
     }
 
     #[test]

@@ -32,8 +32,8 @@ impl Dataset {
     pub fn new(name: impl Into<String>, matrix: Matrix, targets: Vec<f32>, labels: Labels) -> Dataset {
         let features = Features::all(matrix.columns());
         let fingerprint = Fingerprint::of(&matrix, &features, &targets, None);
-        let (weights, encoding) = (None, None);
-        Dataset { name: name.into(), matrix, features, targets, weights, labels, encoding, fingerprint }
+        let (name, weights, encoding) = (name.into(), None, None);
+        Dataset { name, matrix, features, targets, weights, labels, encoding, fingerprint }
     }
 
     /// What its features are called, if they have names: all of them, also those without a column in the matrix.

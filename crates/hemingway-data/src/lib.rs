@@ -47,7 +47,7 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
-pub use class_weight::{ClassWeight, ClassWeights};
+pub use class_weight::{ClassWeight, CountedClass};
 pub use classes::EachClass;
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};

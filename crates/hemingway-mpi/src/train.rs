@@ -293,6 +293,8 @@ impl Share<'_> {
         let mut together = active;
         let options = LoadOptions { memory_limit: Some(self.left().bytes), ..source.options.clone() };
         let mut part = load_part(&source.spec, &options, &mut together)?;
+        let asked = source.class_weight.as_ref();
+        let class_weights = asked.map_or(Ok(Vec::new()), |asked| part.weigh_classes(asked, &mut together))?;
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let transform = Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
@@ -315,6 +317,7 @@ impl Share<'_> {
             nonzeros: part.total_nonzeros,
             fingerprint: part.dataset.fingerprint,
             labels: part.dataset.labels.clone(),
+            class_weights,
             transform,
             load_seconds,
             transform_seconds,

@@ -8,7 +8,9 @@
 //! | `version` | `1`, `2` if there are `indices`, `3` if there is a `table` or there are `classes` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
+//! | `lambda_choice` | how λ was chosen: the λ that were tried, folds or validation data, and the score; absent if it was given |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, `{"several": [name, …]}`, or `"numbers"` for regression |
+//! | `class_weights` | `[{"class": …, "weight": …}, …]`: how often a row of each class counted; absent if all counted once |
 //! | `table` | what became of the columns of a table, see below; absent for data of other formats |
 //! | `features` | number of features d, as the user counts them |
 //! | `indices` | the features that have weights, counted from 0 and increasing; absent if all have |
@@ -16,6 +18,7 @@
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
 //! | `classes` | for each of several classes its `name`, `weights`, `bias`, `primal`, `dual`, `certified_error` and `run`; absent if there are two |
+//! | `platt` | `slope` and `intercept` of the curve from margins to probabilities; absent if none was fitted |
 //! | `primal` | the objective P at these weights; the sum over all classes |
 //! | `dual` | a proved lower bound on the best possible P, or `null` |
 //! | `certified_error` | proved bound on (P − P*)/P*, or `null`; the largest of all classes |
@@ -50,12 +53,12 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hemingway_data::{Encoding, Fingerprint, Labels, Transform};
+use hemingway_data::{CountedClass, Encoding, Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::target::Target;
+use crate::{Error, LambdaChoice, PlattScaling};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -82,8 +85,14 @@ pub struct ModelFile {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How that was chosen; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaChoice>,
     /// What predictions stand for.
     pub labels: Labels,
+    /// How often a row of each class counted in training, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// What became of the columns of a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<Encoding>,
@@ -101,6 +110,9 @@ pub struct ModelFile {
     pub classes: Vec<ClassModel>,
     /// What was done to the features.
     pub transform: Transform,
+    /// The curve from margins to probabilities, if one was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platt: Option<PlattScaling>,
     /// The objective at these weights; the sum over all classes.
     pub primal: f64,
     /// Proved lower bound on the best possible objective.
@@ -157,10 +169,21 @@ impl ModelFile {
 
     /// Weights as training has them, the bias, if any, at the end: of each class, or the only ones.
     pub fn all_weights(&self) -> Vec<Vec<f64>> {
-        let own = [(&self.weights, self.bias)];
-        let own = own.into_iter().filter(|_| self.classes.is_empty());
-        let blocks = own.chain(self.classes.iter().map(|class| (&class.weights, class.bias)));
-        blocks.map(|(weights, bias)| weights.iter().copied().chain(bias).collect()).collect()
+        let joined = |(weights, bias): (&[f64], Option<f64>)| weights.iter().copied().chain(bias).collect();
+        self.blocks().into_iter().map(joined).collect()
+    }
+
+    /// Weights without the bias, and the bias: of each class, or the only ones.
+    pub(crate) fn blocks(&self) -> Vec<(&[f64], Option<f64>)> {
+        if self.classes.is_empty() {
+            return vec![(&self.weights, self.bias)];
+        }
+        self.classes.iter().map(|class| (class.weights.as_slice(), class.bias)).collect()
+    }
+
+    /// The curve from margins to probabilities, if there is one: as it was fitted, or else that of the logistic loss.
+    pub fn scaling(&self) -> Option<PlattScaling> {
+        self.platt.or((self.loss == Loss::Logistic).then_some(PlattScaling::LOGISTIC))
     }
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -203,6 +226,11 @@ impl ModelFile {
         }
         if let Some(weight) = self.all_weights().iter().flatten().find(|weight| !weight.is_finite()) {
             return Err(format!("one of its weights is {weight}"));
+        }
+        if let Some(PlattScaling { slope, intercept }) = self.platt.filter(|platt| !platt.is_finite()) {
+            return Err(format!(
+                "its curve from margins to probabilities has slope {slope} and intercept {intercept}"
+            ));
         }
         let mut scales = columns.into_iter().flat_map(|columns| &columns.scale);
         match scales.find(|scale| !(**scale > 0.0 && scale.is_finite())) {
@@ -271,7 +299,7 @@ impl ModelFile {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use hemingway_data::{Becomes, SourceColumn};
 
     use super::*;
@@ -281,20 +309,23 @@ mod tests {
         ModelFile { version: SPARSE_VERSION, features: 4_000_000_000, indices, ..model() }
     }
 
-    fn model() -> ModelFile {
+    pub(crate) fn model() -> ModelFile {
         ModelFile {
             format: FORMAT.into(),
             version: VERSION,
             loss: Loss::Logistic,
             lambda: 1e-4,
+            lambda_choice: None,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             table: None,
+            class_weights: Vec::new(),
             features: 3,
             indices: None,
             weights: vec![0.1, -2.5e-300, 1.0 / 3.0],
             bias: Some(0.7),
             classes: Vec::new(),
             transform: Transform::default(),
+            platt: None,
             primal: 0.25,
             dual: Some(0.2499),
             certified_error: Some(4e-4),
@@ -304,7 +335,7 @@ mod tests {
         }
     }
 
-    fn several() -> ModelFile {
+    pub(crate) fn several() -> ModelFile {
         let class = |name: &str, weight: f64| ClassModel {
             name: name.into(),
             weights: vec![weight, -weight, 1.0 / 3.0],
@@ -338,7 +369,8 @@ mod tests {
     fn what_is_written_is_read_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model.json");
-        for model in [sparse(), several(), model()] {
+        let platt = Some(PlattScaling { slope: 1.0 / 3.0, intercept: -0.1 });
+        for model in [sparse(), several(), ModelFile { platt, ..model() }, model()] {
             model.write(&file).unwrap();
             assert_eq!(ModelFile::read(&file).unwrap(), model);
         }
@@ -355,6 +387,7 @@ mod tests {
         assert_eq!(two_means, "it has 2 means for 3 features");
         let no_scale = problem(|m| m["transform"]["columns"] = columns(&[0.0; 3], &[1.0, 0.0, 1.0]));
         assert_eq!(no_scale, "one of its scales is 0");
+        assert!(problem(|m| m["platt"] = serde_json::json!({ "slope": 1.0 })).contains("intercept"));
         assert!(problem(|m| m["weights"][1] = serde_json::Value::Null).contains("null"));
         assert!(ModelFile::parse(b"1 2:3").unwrap_err().starts_with("no model"));
         assert!(ModelFile::parse(b"").unwrap_err().starts_with("no model"));
@@ -403,7 +436,7 @@ mod tests {
             "it has 3 classes, which version 1 does not have"
         );
         assert!(of_several(|m| m["labels"] = "numbers".into()).contains("not of several classes"));
-        assert!(problem(|m| m["version"] = 3.into()).contains("not of several classes"));
+        assert!(problem(|m| m["version"] = 3.into()).contains("neither a table nor classes"));
     }
 
     #[test]

@@ -207,6 +207,7 @@ fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
         table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
@@ -334,8 +335,11 @@ fn read(
         used: used.in_order_of(&data),
     });
     check_workers(choice.workers, &data)?;
+    let asked = request.data.class_weight.as_ref();
+    let class_weights = asked.map_or(Ok(Vec::new()), |asked| data.weigh_classes(asked))?;
     let table = data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, unlabelled_rows));
-    let mut summary = DatasetSummary { source: Some(source), table, ..DatasetSummary::of(&data) };
+    let mut summary =
+        DatasetSummary { source: Some(source), class_weights, table, ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
     let mut test = load_test(request, &summary, &data.features, data.encoding.as_deref(), left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
@@ -407,6 +411,7 @@ fn have_it_read(
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
         table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
@@ -446,6 +451,7 @@ pub(crate) fn set_up_ranks(
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
         options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request, many)? },
+        class_weight: request.data.class_weight.clone(),
         normalise_rows: request.data.normalise_rows,
         standardise: request.data.is_standardised(),
     };
@@ -511,6 +517,18 @@ fn check_bytes(file: &str, what: &str, bytes: u64, limit: u64) -> Result<(), Err
     }
     let (file, what) = (file.to_owned(), what.to_owned());
     Err(hemingway_data::Error::OverLimit { file, what, bytes, limit }.into())
+}
+
+/// More data of the kind of the training data, beside it, with the same done to it.
+pub(crate) fn more_data(spec: &str, request: &TrainRequest, ready: &Ready) -> Result<Loaded, Error> {
+    let left = ready.room.map_or(u64::MAX, |room| room.left());
+    let request = TrainRequest { test: Some(spec.to_owned()), ..request.clone() };
+    let unlabelled = || Error::UnlabelledTest { spec: spec.to_owned() };
+    let more = load_test(&request, &ready.summary, &ready.features, ready.encoding.as_deref(), left)?;
+    let mut more = more.ok_or_else(unlabelled)?;
+    check_centred(&ready.transform, &more.dataset, left)?;
+    ready.transform.apply(&mut more.dataset);
+    Ok(more)
 }
 
 /// Test data takes its features and its classes from the training data.

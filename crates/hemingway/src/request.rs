@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hemingway_data::{Format, NumberStyle, recognised};
+use hemingway_data::{ClassWeight, Format, NumberStyle, recognised};
 use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,9 @@ pub struct DataRequest {
     pub label: Option<String>,
     /// The label that becomes +1.
     pub positive: Option<String>,
+    /// How often the rows of each class count; once, if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<ClassWeight>,
     /// Whether labels are quantities rather than classes.
     pub regression: bool,
     /// Whether each row is scaled to length 1.
@@ -189,6 +192,7 @@ impl Default for DataRequest {
             zero_based: false,
             label: None,
             positive: None,
+            class_weight: None,
             regression: false,
             normalise_rows: false,
             standardise: None,
@@ -250,8 +254,12 @@ impl TrainRequest {
         self.data.regression || (self.loss == Loss::Squared && self.data.positive.is_none())
     }
 
-    /// Refuses quantities where the loss knows only classes.
+    /// Refuses quantities where the loss knows only classes, or classes are to count more or less.
     pub(crate) fn check_labels(&self) -> Result<(), Error> {
+        if self.data.class_weight.is_some() && self.is_regression() {
+            let file = self.data.spec.clone();
+            return Err(hemingway_data::Error::ClassWeightOfNumbers { file }.into());
+        }
         let classes_only = self.loss != Loss::Squared;
         if classes_only && self.is_regression() { Err(Error::LossForClasses(self.loss)) } else { Ok(()) }
     }

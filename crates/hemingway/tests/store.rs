@@ -19,6 +19,7 @@ fn dataset() -> DatasetSummary {
         nonzeros: 20,
         labels,
         table: None,
+        class_weights: Vec::new(),
         fingerprint: None,
         source: None,
     }

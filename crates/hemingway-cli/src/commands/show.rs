@@ -1,22 +1,57 @@
-//! `hemingway show`: one run with its settings, its plan beside what it took, its progress and its result.
+//! `hemingway show`: one run with its settings, its plan beside what it took, its progress and its result; or the
+//! coefficients of its model.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hemingway::data::Labels;
-use hemingway::{Owner, Point, Status, Store, StoredRun, TrainReport};
+use hemingway::{ModelFile, Owner, Point, Status, Store, StoredRun, TrainReport};
 use serde_json::{Value, json};
 
 use super::runs::status;
 use crate::arguments::Show;
+use crate::failure::Usage;
 use crate::output::Column;
 use crate::stages::beside_the_plan;
 use crate::summary::{can_go_on, proved, table};
-use crate::{output, summary, words};
+use crate::{coefficients, output, summary, words};
 
 /// As many points are shown; all of them are in the JSON.
 const SHOWN: usize = 16;
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
+    match arguments.coefficients {
+        Some(most) => show_coefficients(&arguments, most),
+        None => show_run(&arguments),
+    }
+}
+
+/// Of a model file, or of the model of a run.
+fn show_coefficients(arguments: &Show, most: Option<usize>) -> anyhow::Result<ExitCode> {
+    let file = Path::new(&arguments.run);
+    let model = if file.is_file() { ModelFile::read(file)? } else { ModelFile::read(&model_of(arguments)?)? };
+    if arguments.json {
+        output::json(&coefficients::as_json(&model, most.unwrap_or(usize::MAX)))?;
+    } else {
+        output::text(&coefficients::in_words(&model, most.unwrap_or(coefficients::SHOWN)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn model_of(arguments: &Show) -> anyhow::Result<PathBuf> {
+    let place = arguments.store.place()?;
+    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
+    let run = store.run(&arguments.run)?;
+    run.report.map(|report| report.model).ok_or_else(|| {
+        Usage(format!(
+            "run {} has no model yet; `hemingway train --resume {}` goes on with it",
+            run.id, run.id
+        ))
+        .into()
+    })
+}
+
+fn show_run(arguments: &Show) -> anyhow::Result<ExitCode> {
     let place = arguments.store.place()?;
     let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
     let run = store.run(&arguments.run)?;
@@ -66,6 +101,7 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
         ("labels", crate::table::labels(data)),
+        ("weights", words::class_weights(data).unwrap_or_default()),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),

@@ -4,17 +4,21 @@ use hemingway_data::Dataset;
 use hemingway_train::{Effort, Quality, Ranking};
 
 use super::{Classes, Rows, Trained};
-use crate::{ClassModel, ClassReport, Error, FORMAT, LATEST_VERSION, ModelFile, StoredRun, TrainReport};
+use crate::{
+    ClassModel, ClassReport, Error, FORMAT, LATEST_VERSION, ModelFile, Predictions, StoredRun, TrainReport,
+};
 
 impl Classes<'_> {
     pub(super) fn save(&self, run: &StoredRun) -> Result<TrainReport, Error> {
-        let model = self.request.model.clone().unwrap_or_else(|| self.place.model(&run.id));
-        let report = TrainReport { model, ..self.report(run) };
+        let file = self.request.model.clone().unwrap_or_else(|| self.place.model(&run.id));
+        let report = TrainReport { model: file, ..self.report(run) };
         if self.request.model.is_none() {
             self.place.make_model_folder(&report.model)?;
         }
-        self.model(&report).write(&report.model)?;
-        Ok(report)
+        let model = self.model(&report);
+        model.write(&report.model)?;
+        let test = self.ready.test.as_ref().map(|test| Predictions::of(&model, &test.dataset));
+        Ok(TrainReport { test_metrics: test.as_ref().and_then(Predictions::metrics), ..report })
     }
 
     fn model(&self, report: &TrainReport) -> ModelFile {
@@ -24,7 +28,9 @@ impl Classes<'_> {
             version: LATEST_VERSION,
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: None,
             labels: self.ready.summary.labels.clone(),
+            class_weights: self.ready.summary.class_weights.clone(),
             table: self.ready.encoding.as_deref().cloned(),
             features: features.count,
             indices: features.used.clone(),
@@ -37,6 +43,7 @@ impl Classes<'_> {
                 .map(|(trained, name)| trained.block(name))
                 .collect(),
             transform: self.ready.transform.clone(),
+            platt: None,
             primal: report.primal,
             dual: report.dual,
             certified_error: report.certified_error,
