@@ -7,6 +7,7 @@ use hemingway::{Point, Removed, Repaired, Status, Stop, Store, StoredRun};
 use serde_json::{Value, json};
 
 use crate::arguments::{Cleaning, PruneRuns, RemoveRuns, RepairRuns, Runs, RunsAction};
+use crate::output::Column;
 use crate::{output, words};
 
 pub fn run(arguments: Runs) -> anyhow::Result<ExitCode> {
@@ -31,9 +32,13 @@ fn list(arguments: &Runs) -> anyhow::Result<ExitCode> {
         output::text(&format!("no runs yet in {}\n", place.store().display()))?;
         output::note("hint: `hemingway train` makes the first");
     } else {
-        output::text(&table(&runs))?;
+        let (table, left_out) = table(&runs);
+        output::text(&table)?;
         let (count, size) = (words::counted(runs.len(), "run"), words::bytes(bytes));
         output::note(&format!("{count}, {size} in {}", place.store().display()));
+        if !left_out.is_empty() {
+            output::note(&format!("a wider terminal or --json also shows {}", left_out.join(", ")));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -129,11 +134,25 @@ fn with_their_classes(runs: Vec<WithEnd>) -> Vec<WithEnd> {
     ordered
 }
 
-fn table(runs: &[WithEnd]) -> String {
-    let header =
-        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "error", "time", "size"];
-    output::table(&header, runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes)))
+/// The table, and the columns that there was no room for.
+fn table(runs: &[WithEnd]) -> (String, Vec<&'static str>) {
+    let rows = runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes));
+    output::fitted_table(&COLUMNS, rows, output::width())
 }
+
+const COLUMNS: [Column; 11] = [
+    Column::fixed("run"),
+    Column::fixed("when"),
+    Column::flexible("data"),
+    Column::optional("loss", 2),
+    Column::flexible("algorithm"),
+    Column::fixed("workers"),
+    Column::optional("engine", 3),
+    Column::flexible("status"),
+    Column::fixed("error"),
+    Column::fixed("time"),
+    Column::optional("size", 1),
+];
 
 fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
     let class = run.request.class_of.as_ref().and(run.request.data.positive.as_ref());
