@@ -542,9 +542,9 @@ pub struct Evaluate {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// A file, or the name of embedded or generated data
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Files, a folder of them, 'a*pattern', - for standard input, or the name of embedded or generated data
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -568,9 +568,9 @@ pub struct Platt {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Data with labels that took no part in training
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Data with labels that took no part in training: files, a folder of them, 'a*pattern' or - for standard input
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
