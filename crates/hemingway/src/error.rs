@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::LambdaError;
+
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,6 +17,9 @@ pub enum Error {
     /// The job makes no sense, or training failed.
     #[error(transparent)]
     Train(hemingway_train::Error),
+    /// λ cannot be chosen.
+    #[error(transparent)]
+    Lambda(#[from] LambdaError),
     /// A goal or limit outside its range.
     #[error("{name} = {value} is out of range: {expected}")]
     OutOfRange {
@@ -355,6 +360,12 @@ pub enum Error {
         /// As given.
         spec: String,
     },
+    /// A curve for margins of more than two classes.
+    #[error("probabilities are fitted to the margins of two classes, but the model has {classes}")]
+    CurveOfSeveral {
+        /// How many.
+        classes: usize,
+    },
     /// Rows of another kind than those of training.
     #[error(
         "in {spec} larger margins go with the negative class: a curve fitted to them has slope {slope:.3}"
@@ -368,11 +379,6 @@ pub enum Error {
     /// Probabilities of quantities.
     #[error("the model predicts numbers, which have no probabilities")]
     ProbabilitiesOfNumbers,
-    /// A curve from margins to probabilities for each of several classes.
-    #[error(
-        "the model tells {0} classes apart, and curves to probabilities are fitted for two only\nhint: models of the logistic loss give probabilities of several classes without one"
-    )]
-    CurveOfSeveral(usize),
     /// A model that other programs cannot compute.
     #[error("the model cannot be written as ONNX: {problem}")]
     NotInOnnx {
@@ -642,12 +648,19 @@ impl Error {
 
     /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. } | Error::Interrupted | Error::ClassesMissing { .. })
+        matches!(
+            self,
+            Error::Impossible { .. }
+                | Error::Interrupted
+                | Error::ClassesMissing { .. }
+                | Error::Lambda(LambdaError::Interrupted)
+        )
     }
 
     /// What to do next, where that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::Lambda(error) => error.hint(),
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::Impossible { .. } => {
                 Some("ask for less, or `hemingway explain` without the limit shows what it takes")
@@ -714,6 +727,7 @@ impl Error {
             Error::NoProbabilities(_) => {
                 Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
             }
+            Error::CurveOfSeveral { .. } => Some("train with --loss logistic, which has its own"),
             Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
             Error::OppositeMargins { .. } => Some(
                 "check that the data is of the same kind as in training, and which column holds its labels",

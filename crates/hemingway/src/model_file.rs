@@ -8,6 +8,7 @@
 //! | `version` | `1`, `2` if there are `indices`, `3` if there is a `table` or there are `classes` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
+//! | `lambda_choice` | how λ was chosen: the λ that were tried, folds or validation data, and the score; absent if it was given |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, `{"several": [name, …]}`, or `"numbers"` for regression |
 //! | `class_weights` | `[{"class": …, "weight": …}, …]`: how often a row of each class counted; absent if all counted once |
 //! | `table` | what became of the columns of a table, see below; absent for data of other formats |
@@ -57,7 +58,7 @@ use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
-use crate::{Error, PlattScaling};
+use crate::{Error, LambdaChoice, PlattScaling};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -84,6 +85,9 @@ pub struct ModelFile {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How that was chosen; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaChoice>,
     /// What predictions stand for.
     pub labels: Labels,
     /// How often a row of each class counted in training, where that was asked for.
@@ -165,10 +169,16 @@ impl ModelFile {
 
     /// Weights as training has them, the bias, if any, at the end: of each class, or the only ones.
     pub fn all_weights(&self) -> Vec<Vec<f64>> {
-        let own = [(&self.weights, self.bias)];
-        let own = own.into_iter().filter(|_| self.classes.is_empty());
-        let blocks = own.chain(self.classes.iter().map(|class| (&class.weights, class.bias)));
-        blocks.map(|(weights, bias)| weights.iter().copied().chain(bias).collect()).collect()
+        let joined = |(weights, bias): (&[f64], Option<f64>)| weights.iter().copied().chain(bias).collect();
+        self.blocks().into_iter().map(joined).collect()
+    }
+
+    /// Weights without the bias, and the bias: of each class, or the only ones.
+    pub(crate) fn blocks(&self) -> Vec<(&[f64], Option<f64>)> {
+        if self.classes.is_empty() {
+            return vec![(&self.weights, self.bias)];
+        }
+        self.classes.iter().map(|class| (class.weights.as_slice(), class.bias)).collect()
     }
 
     /// The curve from margins to probabilities, if there is one: as it was fitted, or else that of the logistic loss.
@@ -305,6 +315,7 @@ pub(crate) mod tests {
             version: VERSION,
             loss: Loss::Logistic,
             lambda: 1e-4,
+            lambda_choice: None,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             table: None,
             class_weights: Vec::new(),
@@ -324,7 +335,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn several() -> ModelFile {
+    pub(crate) fn several() -> ModelFile {
         let class = |name: &str, weight: f64| ClassModel {
             name: name.into(),
             weights: vec![weight, -weight, 1.0 / 3.0],

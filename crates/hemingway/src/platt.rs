@@ -61,6 +61,12 @@ impl PlattScaling {
         logistic(self.slope * margin + self.intercept)
     }
 
+    /// The logarithm of the probability of the positive class.
+    pub(crate) fn log_positive(&self, margin: f64) -> f64 {
+        let z = self.slope * margin + self.intercept;
+        z.min(0.0) - (-z.abs()).exp().ln_1p()
+    }
+
     /// The probability of the negative class, exact where it is tiny.
     pub fn negative(&self, margin: f64) -> f64 {
         logistic(-(self.slope * margin + self.intercept))
@@ -182,6 +188,9 @@ mod tests {
         assert!(tiny > 0.0 && tiny < 1e-300 && huge == 1.0);
         assert_eq!(PlattScaling::LOGISTIC.negative(700.0), tiny);
         assert_eq!(PlattScaling::LOGISTIC.positive(0.0), 0.5);
+        let logarithm = |margin: f64| PlattScaling::LOGISTIC.log_positive(margin);
+        assert!((logarithm(-3.0) - PlattScaling::LOGISTIC.positive(-3.0).ln()).abs() < 1e-12);
+        assert_eq!((logarithm(-1e5), logarithm(1e5)), (-1e5, 0.0));
     }
 
     proptest! {

@@ -76,23 +76,32 @@ impl PredictionTable<'_> {
     fn line(&self, row: usize) -> String {
         match self.probabilities() {
             Some([_, positive]) => positive[row].to_string(),
-            Some(probabilities) => joined(probabilities.iter().map(|class| class[row].to_string())),
-            None if self.margins => self.margins_of(row).collect::<Vec<_>>().join(" "),
+            Some(probabilities) => spaced(probabilities.iter().map(|class| class[row])),
+            None if self.margins => spaced(self.predictions.margins_of(row).iter().copied()),
             None => self.predictions.label(row),
         }
     }
 
     fn header(&self) -> String {
         let id = self.ids.map(|(name, _)| name.to_owned());
-        let margins = if self.margins { self.margin_names() } else { Vec::new() };
+        let margins = self.margins.then(|| self.margin_names()).into_iter().flatten();
         let classes = self.probabilities.then(|| self.predictions.classes()).unwrap_or_default();
         let probabilities = classes.into_iter().map(|class| format!("probability {class}"));
         joined(id.into_iter().chain(["prediction".to_owned()]).chain(margins).chain(probabilities))
     }
 
+    /// One margin, or of several classes one for each.
+    fn margin_names(&self) -> Vec<String> {
+        match &self.predictions.labels {
+            Labels::Several(names) => names.iter().map(|name| format!("margin {name}")).collect(),
+            Labels::Classes { .. } | Labels::Numbers => vec!["margin".to_owned()],
+        }
+    }
+
     fn record(&self, row: usize) -> String {
         let id = self.ids.map(|(_, ids)| ids[row].clone());
-        let margins = self.margins.then(|| self.margins_of(row)).into_iter().flatten();
+        let margins = self.margins.then(|| self.predictions.margins_of(row)).into_iter().flatten();
+        let margins = margins.map(f64::to_string);
         let probabilities = self.probabilities().into_iter().flatten().map(|class| class[row].to_string());
         joined(id.into_iter().chain([self.predictions.label(row)]).chain(margins).chain(probabilities))
     }
@@ -108,33 +117,33 @@ impl PredictionTable<'_> {
         };
         object.insert("prediction".to_owned(), prediction);
         if self.margins {
-            for (name, margin) in self.margin_names().into_iter().zip(self.predictions.margins_of(row)) {
-                object.insert(name, (*margin).into());
-            }
+            let margins = self.predictions.margins_of(row);
+            let (name, value) = match &self.predictions.labels {
+                Labels::Several(names) => ("margins", by_class(names, margins.iter().copied())),
+                Labels::Classes { .. } | Labels::Numbers => ("margin", margins[0].into()),
+            };
+            object.insert(name.to_owned(), value);
         }
         if let Some(probabilities) = self.probabilities() {
-            let each = self.predictions.classes().into_iter().zip(probabilities);
-            let each: Map<String, Value> = each.map(|(class, of)| (class, of[row].into())).collect();
-            object.insert("probabilities".to_owned(), each.into());
+            let each = by_class(&self.predictions.classes(), probabilities.iter().map(|class| class[row]));
+            object.insert("probabilities".to_owned(), each);
         }
         object
-    }
-
-    fn margins_of(&self, row: usize) -> impl Iterator<Item = String> {
-        self.predictions.margins_of(row).iter().map(f64::to_string)
-    }
-
-    /// What the margins of a row are called: one of several classes by its class.
-    fn margin_names(&self) -> Vec<String> {
-        match &self.predictions.labels {
-            Labels::Several(names) => names.iter().map(|name| format!("margin {name}")).collect(),
-            Labels::Classes { .. } | Labels::Numbers => vec!["margin".to_owned()],
-        }
     }
 
     fn probabilities(&self) -> Option<&[Vec<f64>]> {
         self.predictions.probabilities.as_deref().filter(|_| self.probabilities)
     }
+}
+
+/// A number for each class.
+fn by_class(names: &[String], values: impl Iterator<Item = f64>) -> Value {
+    names.iter().cloned().zip(values.map(Value::from)).collect()
+}
+
+/// Several values on a line.
+fn spaced(values: impl Iterator<Item = f64>) -> String {
+    values.map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Fields of a CSV record.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use hemingway::{Evaluation, ModelFile};
 use serde_json::Value;
 
-use super::predict::warn_of_dropped;
+use super::predict::warn;
 use super::train::reading;
 use crate::arguments::Evaluate;
 use crate::{metrics, output};
@@ -18,12 +18,12 @@ pub fn run(arguments: Evaluate) -> anyhow::Result<ExitCode> {
     } else {
         output::text(&metrics::all(&evaluation.metrics))?;
     }
-    warn_of_dropped(evaluation.dropped_values);
+    warn(&evaluation.predictions);
     Ok(ExitCode::SUCCESS)
 }
 
 fn as_json(evaluation: &Evaluation) -> anyhow::Result<Value> {
     let mut object = serde_json::to_value(&evaluation.metrics)?;
-    object["dropped_values"] = evaluation.dropped_values.into();
+    object["dropped_values"] = evaluation.predictions.dropped_values.into();
     Ok(object)
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use hemingway::data::Labels;
-use hemingway::{Error, ModelFile, PredictionFormat, PredictionTable, Predictions, Quality};
+use hemingway::{DataRequest, Error, ModelFile, PredictionFormat, PredictionTable, Predictions, Quality};
 use serde_json::json;
 
 use super::train::reading;
@@ -14,11 +14,12 @@ use crate::{output, words};
 pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
     let model = ModelFile::read(&arguments.model)?;
     check(&arguments, &model)?;
-    let Predict { data, reading: how, margins, probabilities, output_format, output: file, json, .. } =
-        arguments;
-    let predictions = hemingway::predict(&model, &reading(data, how))?;
-    let table = PredictionTable { predictions: &predictions, ids: None, margins, probabilities };
-    let format = output_format.unwrap_or_default();
+    let format = format(&arguments);
+    let Predict { data, reading: how, id, margins, probabilities, output: file, json, .. } = arguments;
+    let request = DataRequest { id: id.clone(), ..reading(data, how) };
+    let predictions = hemingway::predict(&model, &request)?;
+    let ids = id.as_deref().map(|id| (id, predictions.ids.as_slice()));
+    let table = PredictionTable { predictions: &predictions, ids, margins, probabilities };
     match file {
         _ if json => output::json(&as_json(&predictions, probabilities))?,
         Some(file) => table.write_file(format, &file)?,
@@ -28,9 +29,19 @@ pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// As asked for, or a table where rows have names.
+fn format(arguments: &Predict) -> PredictionFormat {
+    let usual = if arguments.id.is_some() { PredictionFormat::Csv } else { PredictionFormat::Lines };
+    arguments.output_format.unwrap_or(usual)
+}
+
 /// What can be found out before the data is read.
 fn check(arguments: &Predict, model: &ModelFile) -> anyhow::Result<()> {
-    let lines = !arguments.json && arguments.output_format.unwrap_or_default() == PredictionFormat::Lines;
+    let lines = !arguments.json && format(arguments) == PredictionFormat::Lines;
+    if lines && arguments.id.is_some() {
+        let problem = "a line holds one value: leave out --id, or use --output-format csv or jsonl";
+        return Err(Usage(problem.to_owned()).into());
+    }
     if lines && arguments.margins && arguments.probabilities {
         let problem =
             "a line holds one value: choose --margins or --probabilities, or add --output-format csv";
@@ -61,6 +72,9 @@ fn as_json(predictions: &Predictions, probabilities: bool) -> serde_json::Value 
         "ignored_columns": predictions.ignored_columns,
         "unseen_levels": predictions.unseen_levels,
     });
+    if !predictions.ids.is_empty() {
+        object["ids"] = predictions.ids.clone().into();
+    }
     match predictions.quality {
         Some(Quality::Accuracy(share)) => object["accuracy"] = share.into(),
         Some(Quality::Rmse(error)) => object["rmse"] = error.into(),
@@ -81,6 +95,11 @@ fn report(predictions: &Predictions) {
         Some(Quality::Rmse(error)) => output::note(&format!("{rows}, rms error {}", words::number(error))),
         None => output::note(&rows),
     }
+    warn(predictions);
+}
+
+/// What the model could not take into account.
+pub fn warn(predictions: &Predictions) {
     if !predictions.ignored_columns.is_empty() {
         let columns = predictions.ignored_columns.join(", ");
         output::note(&format!("note: columns that the model does not know are passed over: {columns}"));
@@ -89,13 +108,8 @@ fn report(predictions: &Predictions) {
         let cells = words::counted(predictions.unseen_levels, "cell");
         output::note(&format!("note: {cells} with a text that the training data does not have"));
     }
-    warn_of_dropped(predictions.dropped_values);
-}
-
-/// Values that the model could not take into account.
-pub fn warn_of_dropped(dropped_values: usize) {
-    if dropped_values > 0 {
-        let values = words::counted(dropped_values, "value");
+    if predictions.dropped_values > 0 {
+        let values = words::counted(predictions.dropped_values, "value");
         output::note(&format!("warning: {values} left out, of features that the model does not know"));
     }
 }

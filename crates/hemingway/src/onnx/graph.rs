@@ -39,13 +39,18 @@ pub(super) struct Graph {
 }
 
 /// A setting of an operator.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Attribute {
     /// A whole number.
     Whole(&'static str, i64),
-    /// A list of one whole number.
-    Wholes(&'static str, i64),
+    /// A list of them.
+    List(&'static str, Vec<i64>),
+    /// A list of texts.
+    Texts(&'static str, Vec<String>),
 }
+
+/// Operators of a set of their own, which has a name and a version.
+const MACHINE_LEARNING: (&[&str], &str, i64) = (&["LabelEncoder"], "ai.onnx.ml", 2);
 
 impl Graph {
     /// A value that the caller gives.
@@ -81,9 +86,9 @@ impl Graph {
         })
     }
 
-    /// What an operator makes of some values.
+    /// What an operator makes of some values. Its name begins with a stroke, as few columns do.
     pub(super) fn apply(&mut self, operator: &str, inputs: &[&Value], attributes: &[Attribute]) -> Value {
-        let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
+        let name = format!("/{}_{}", operator.to_lowercase(), self.nodes.len());
         self.nodes.push(node(operator, inputs, &name, attributes));
         Value(name)
     }
@@ -96,19 +101,21 @@ impl Graph {
             .repeated(&self.constants, |graph, constant| graph.message(5, constant))
             .repeated(&self.inputs, |graph, input| graph.message(11, input))
             .repeated(&self.outputs, |graph, output| graph.message(12, output));
-        let operators = Message::default().text(1, "").number(2, OPERATORS);
+        let (_, machine_learning, version) = MACHINE_LEARNING;
+        let operators = |set: &str, version: i64| Message::default().text(1, set).number(2, version);
         let model = Message::default()
             .number(1, IR_VERSION)
             .text(2, "hemingway")
             .text(3, env!("CARGO_PKG_VERSION"))
             .message(7, &graph)
-            .message(8, &operators);
+            .message(8, &operators("", OPERATORS))
+            .message(8, &operators(machine_learning, version));
         let fact = |name: &str, text: &str| Message::default().text(1, name).text(2, text);
         model.repeated(facts, |model, (name, text)| model.message(14, &fact(name, text))).into_bytes()
     }
 
     fn constant(&mut self, fill: impl FnOnce(Message) -> Message) -> Value {
-        let name = format!("constant_{}", self.constants.len());
+        let name = format!("/constant_{}", self.constants.len());
         self.constants.push(fill(Message::default()).text(8, &name));
         Value(name)
     }
@@ -118,13 +125,22 @@ fn node(operator: &str, inputs: &[&Value], output: &str, attributes: &[Attribute
     // After the name the value, in a field for its kind, and the number of that kind.
     let attribute = |attribute: &Attribute| match attribute {
         Attribute::Whole(name, value) => Message::default().text(1, name).number(3, *value).number(20, 2),
-        Attribute::Wholes(name, value) => Message::default().text(1, name).number(8, *value).number(20, 7),
+        Attribute::List(name, values) => {
+            let named = Message::default().text(1, name);
+            named.repeated(values, |list, value| list.number(8, *value)).number(20, 7)
+        }
+        Attribute::Texts(name, texts) => {
+            let named = Message::default().text(1, name);
+            named.repeated(texts, |list, text| list.text(9, text)).number(20, 8)
+        }
     };
-    Message::default()
+    let node = Message::default()
         .repeated(inputs, |node, Value(name)| node.text(1, name))
         .text(2, output)
         .text(4, operator)
-        .repeated(attributes, |node, one| node.message(5, &attribute(one)))
+        .repeated(attributes, |node, one| node.message(5, &attribute(one)));
+    let (of_set, set, _) = MACHINE_LEARNING;
+    if of_set.contains(&operator) { node.text(7, set) } else { node }
 }
 
 /// The beginning of a tensor: its sizes and what it is made of.

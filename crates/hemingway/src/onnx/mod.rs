@@ -1,12 +1,15 @@
 //! A model as ONNX, for runtimes in other languages: transform, weights, labels and probabilities in one file.
 //!
-//! The input `features` has one column for each feature that has a weight, in their order. Outputs are `label`, `margin`
-//! and, where the model gives them, `probabilities` (the negative class first); for regression `prediction`. Everything
+//! A model of a table has an input for each column (`columns`); of others the input `features` has one column for each
+//! feature that has a weight, in their order. Outputs are `label`, `margin`
+//! and, where the model gives them, `probabilities` (the negative class first); for regression `prediction`. Of several
+//! classes margins and probabilities have a column each. Everything
 //! is computed in 32 bits, which all runtimes can do; ours sums in 64 bits, so margins differ in the seventh digit.
 //!
 //! ONNX is a handful of Protocol Buffers messages. They are written by hand (`wire`, `graph`): a code generator would be
 //! a larger dependency than what it generates.
 
+mod columns;
 mod graph;
 mod wire;
 
@@ -29,26 +32,41 @@ impl ModelFile {
     /// The same in memory.
     pub fn to_onnx(&self) -> Result<Vec<u8>, Error> {
         let mut graph = Graph::default();
-        let features = graph.input("features", Kind::Float, &[Size::Rows, Size::Fixed(self.weights.len())]);
+        let classes = self.blocks().len();
+        let features = self.features(&mut graph)?;
         let transformed = self.transformed(&mut graph, features);
         let margin = self.margin(&mut graph, &transformed)?;
-        match &self.labels {
-            Labels::Several(names) => {
-                let problem = format!("it tells {} classes apart, not two", names.len());
-                return Err(Error::NotInOnnx { problem });
+        let sizes = [Size::Rows, Size::Fixed(classes)];
+        let label = match &self.labels {
+            Labels::Numbers => {
+                graph.output("prediction", &margin, Kind::Float, &sizes);
+                return Ok(graph.into_file("hemingway", &self.facts()));
             }
-            Labels::Numbers => graph.output("prediction", &margin, Kind::Float, &COLUMN),
             Labels::Classes { negative, positive } => {
-                let label = label(&mut graph, &margin, &[negative.clone(), positive.clone()]);
-                graph.output("label", &label, Kind::Text, &[Size::Rows]);
-                graph.output("margin", &margin, Kind::Float, &COLUMN);
-                if let Some(scaling) = self.scaling() {
-                    let both = probabilities(&mut graph, &margin, scaling)?;
-                    graph.output("probabilities", &both, Kind::Float, &[Size::Rows, Size::Fixed(2)]);
-                }
+                label_of_two(&mut graph, &margin, &[negative.clone(), positive.clone()])
             }
+            Labels::Several(names) => label_of_several(&mut graph, &margin, names),
+        };
+        graph.output("label", &label, Kind::Text, &[Size::Rows]);
+        graph.output("margin", &margin, Kind::Float, &sizes);
+        if let Some(scaling) = self.scaling() {
+            let each = probabilities(&mut graph, &margin, scaling, classes)?;
+            graph.output("probabilities", &each, Kind::Float, &[Size::Rows, Size::Fixed(classes.max(2))]);
         }
         Ok(graph.into_file("hemingway", &self.facts()))
+    }
+
+    /// One input for all features, or one for each column of a table.
+    fn features(&self, graph: &mut Graph) -> Result<Value, Error> {
+        let Some(table) = &self.table else {
+            let columns = self.blocks()[0].0.len();
+            return Ok(graph.input("features", Kind::Float, &[Size::Rows, Size::Fixed(columns)]));
+        };
+        let all = columns::features(graph, table)?;
+        let Some(indices) = &self.indices else { return Ok(all) };
+        let indices: Vec<i64> = indices.iter().map(|index| i64::from(*index)).collect();
+        let indices = graph.integers(&indices);
+        Ok(graph.apply("Gather", &[&all, &indices], &[Attribute::Whole("axis", 1)]))
     }
 
     fn transformed(&self, graph: &mut Graph, mut value: Value) -> Value {
@@ -59,11 +77,14 @@ impl ModelFile {
     }
 
     fn margin(&self, graph: &mut Graph, transformed: &Value) -> Result<Value, Error> {
-        let weights = self.weights.iter().map(|weight| single(*weight, "weight"));
+        let blocks = self.blocks();
+        // A row for each class, which `transB` turns into a column.
+        let weights = blocks.iter().flat_map(|(weights, _)| *weights).map(|weight| single(*weight, "weight"));
         let weights = weights.collect::<Result<Vec<f32>, Error>>()?;
-        let weights = graph.floats(&[weights.len(), 1], &weights);
-        let bias = graph.floats(&[1], &[single(self.bias.unwrap_or(0.0), "bias")?]);
-        Ok(graph.apply("Gemm", &[transformed, &weights, &bias], &[]))
+        let weights = graph.floats(&[blocks.len(), blocks[0].0.len()], &weights);
+        let biases = blocks.iter().map(|(_, bias)| single(bias.unwrap_or(0.0), "bias"));
+        let biases = graph.floats(&[blocks.len()], &biases.collect::<Result<Vec<f32>, Error>>()?);
+        Ok(graph.apply("Gemm", &[transformed, &weights, &biases], &[Attribute::Whole("transB", 1)]))
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
@@ -76,9 +97,6 @@ impl ModelFile {
         facts.into_iter().chain(indices).collect()
     }
 }
-
-/// One value for each row.
-const COLUMN: [Size; 2] = [Size::Rows, Size::Fixed(1)];
 
 fn standardised(graph: &mut Graph, mut value: Value, columns: &Standardise) -> Value {
     let width = columns.scale.len();
@@ -93,7 +111,7 @@ fn standardised(graph: &mut Graph, mut value: Value, columns: &Standardise) -> V
 /// Rows of length 1. They are divided by their largest value first: squares of tiny or huge ones are none in 32 bits.
 fn normalised(graph: &mut Graph, value: &Value) -> Value {
     let smallest = graph.floats(&[1], &[f32::MIN_POSITIVE]);
-    let over_columns = [Attribute::Wholes("axes", 1), Attribute::Whole("keepdims", 1)];
+    let over_columns = [Attribute::List("axes", vec![1]), Attribute::Whole("keepdims", 1)];
     let sizes = graph.apply("Abs", &[value], &[]);
     let largest = graph.apply("ReduceMax", &[&sizes], &over_columns);
     let largest = graph.apply("Max", &[&largest, &smallest], &[]);
@@ -104,7 +122,7 @@ fn normalised(graph: &mut Graph, value: &Value) -> Value {
 }
 
 /// The name of the class: the second where the margin is at least 0.
-fn label(graph: &mut Graph, margin: &Value, names: &[String; 2]) -> Value {
+fn label_of_two(graph: &mut Graph, margin: &Value, names: &[String; 2]) -> Value {
     let (zero, names, all_rows) = (graph.floats(&[1], &[0.0]), graph.texts(names), graph.integers(&[-1]));
     let is_positive = graph.apply("GreaterOrEqual", &[margin, &zero], &[]);
     let class = graph.apply("Cast", &[&is_positive], &[Attribute::Whole("to", Kind::Integer as i64)]);
@@ -112,8 +130,21 @@ fn label(graph: &mut Graph, margin: &Value, names: &[String; 2]) -> Value {
     graph.apply("Gather", &[&names, &class], &[])
 }
 
+/// The name of the class with the largest margin, the first of those that are equal.
+fn label_of_several(graph: &mut Graph, margins: &Value, names: &[String]) -> Value {
+    let names = graph.texts(names);
+    let largest = [Attribute::Whole("axis", 1), Attribute::Whole("keepdims", 0)];
+    let class = graph.apply("ArgMax", &[margins], &largest);
+    graph.apply("Gather", &[&names, &class], &[])
+}
+
 /// A column for each class.
-fn probabilities(graph: &mut Graph, margin: &Value, scaling: PlattScaling) -> Result<Value, Error> {
+fn probabilities(
+    graph: &mut Graph,
+    margin: &Value,
+    scaling: PlattScaling,
+    classes: usize,
+) -> Result<Value, Error> {
     let mut z = margin.clone();
     if scaling != PlattScaling::LOGISTIC {
         let slope = graph.floats(&[1], &[single(scaling.slope, "slope")?]);
@@ -121,10 +152,22 @@ fn probabilities(graph: &mut Graph, margin: &Value, scaling: PlattScaling) -> Re
         z = graph.apply("Mul", &[&z, &slope], &[]);
         z = graph.apply("Add", &[&z, &intercept], &[]);
     }
+    if classes > 1 {
+        return Ok(shares(graph, &z));
+    }
     let opposite = graph.apply("Neg", &[&z], &[]);
     let positive = graph.apply("Sigmoid", &[&z], &[]);
     let negative = graph.apply("Sigmoid", &[&opposite], &[]);
     Ok(graph.apply("Concat", &[&negative, &positive], &[Attribute::Whole("axis", 1)]))
+}
+
+/// Probabilities of classes that were told from the rest one by one, brought to a sum of 1. Logarithms first, whose
+/// exponentials are divided by the largest: so not all of them are 0 where none is likely.
+fn shares(graph: &mut Graph, z: &Value) -> Value {
+    let opposite = graph.apply("Neg", &[z], &[]);
+    let softplus = graph.apply("Softplus", &[&opposite], &[]);
+    let logarithms = graph.apply("Neg", &[&softplus], &[]);
+    graph.apply("Softmax", &[&logarithms], &[Attribute::Whole("axis", 1)])
 }
 
 /// In 32 bits, if it is a number there.
@@ -140,7 +183,7 @@ mod tests {
 
     use super::wire::reading::{all, numbers, texts};
     use super::*;
-    use crate::model_file::tests::model;
+    use crate::model_file::tests::{model, several};
 
     /// Operators in order, names of inputs, and names of outputs.
     fn structure(file: &[u8]) -> (Vec<String>, Vec<String>, Vec<String>) {
@@ -186,7 +229,7 @@ mod tests {
         let weights: Vec<f32> =
             weights.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
         assert_eq!(weights, [0.1, 0.0, 1.0 / 3.0]);
-        assert_eq!((numbers(&constants[0], 1), numbers(&constants[0], 2)), (vec![3, 1], vec![1]));
+        assert_eq!((numbers(&constants[0], 1), numbers(&constants[0], 2)), (vec![1, 3], vec![1]));
         assert!(constants.iter().any(|constant| texts_of(constant) == ["rest", "5"]), "the classes in order");
     }
 
@@ -214,6 +257,18 @@ mod tests {
         assert_eq!(structure(&hinge.to_onnx().unwrap()).2, ["label", "margin"]);
         let squared = ModelFile { loss: hemingway_train::Loss::Squared, labels: Labels::Numbers, ..model() };
         assert_eq!(structure(&squared.to_onnx().unwrap()).2, ["prediction"]);
+    }
+
+    #[test]
+    fn several_classes_are_columns_of_one_product() {
+        let file = several().to_onnx().unwrap();
+        check_order(&file);
+        let (operators, _, outputs) = structure(&file);
+        assert_eq!(outputs, ["label", "margin", "probabilities"]);
+        assert!(operators.iter().any(|operator| operator == "ArgMax"), "{operators:?}");
+        let constants = all(&all(&file, 7)[0], 5);
+        assert_eq!(numbers(&constants[0], 1), [3, 3]);
+        assert!(constants.iter().any(|constant| texts_of(constant) == ["a", "b", "c"]));
     }
 
     #[test]

@@ -28,6 +28,7 @@ impl Classes<'_> {
             version: LATEST_VERSION,
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: None,
             labels: self.ready.summary.labels.clone(),
             class_weights: self.ready.summary.class_weights.clone(),
             table: self.ready.encoding.as_deref().cloned(),
