@@ -148,8 +148,11 @@ fn an_interrupted_run_saves_its_model() {
 #[test]
 fn an_interrupted_run_of_several_classes_says_what_is_missing() {
     let sandbox = Sandbox::new();
-    let row = |at: usize| format!("{} 1:{} 2:{}\n", at % 3, at * 7 % 11, at * 5 % 13);
-    sandbox.write("three.libsvm", &(0..300).map(row).collect::<String>());
+    let value =
+        |at: usize, j: usize| format!(" {}:0.{}", 50 * j + at * (j + 7) % 50 + 1, at * 31 * (j + 1) % 97 + 1);
+    let row =
+        |at: usize| format!("{}{}\n", at * at % 7 % 3, (0..10).map(|j| value(at, j)).collect::<String>());
+    sandbox.write("three.libsvm", &(0..2000).map(row).collect::<String>());
     let fixed = ["train", "three.libsvm", "--algorithm=cocoa", "--workers=1"];
     let child = sandbox.start(&[&fixed, &ENDLESS[2..]].concat());
     sandbox.wait_for_run(|run| run["classes"].as_array().is_some_and(|classes| !classes.is_empty()));
