@@ -174,6 +174,8 @@ Example:
   hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
   hemingway train titanic.csv --label survived --drop name,ticket
   hemingway train wine.csv --label quality --regression
+  hemingway train 'logs/2024-*.csv.zst' --label outcome
+  zcat rows.csv.gz | grep -v test | hemingway train - --label outcome
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
   hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
@@ -330,9 +332,10 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 56] = [
+const FIXED: [&str; 57] = [
     "data",
     "format",
+    "delimiter",
     "label",
     "zero_based",
     "drop_unlabelled",
@@ -489,15 +492,16 @@ pub struct Profile {
 Example:
   hemingway predict model.json new.libsvm > labels.txt
   hemingway predict model.json new.csv --label none --probabilities
-  hemingway predict model.json new.csv --id PassengerId --output predictions.csv")]
+  hemingway predict model.json new.csv --id PassengerId --output predictions.csv
+  generate | hemingway predict model.json -")]
 pub struct Predict {
     /// A model file that `hemingway train` wrote
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// A file, or the name of embedded or generated data
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Files, a folder of them, 'a*pattern', - for standard input, or the name of embedded or generated data
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -1264,9 +1268,10 @@ pub struct Problem {
 /// Data with two classes, or what is to become two.
 #[derive(Args)]
 pub struct Input {
-    /// A file (LIBSVM, CSV, TSV or IDX, each also .gz), or the name of embedded or generated data
+    /// Files (LIBSVM, tables or IDX, each also .gz, .zst, .bz2 or .xz), a folder of them, 'a*pattern', - for standard input,
+    /// or the name of embedded or generated data
     #[arg(value_name = "DATA")]
-    pub data: Option<String>,
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -1282,9 +1287,13 @@ pub struct Input {
 /// How to read data.
 #[derive(Args)]
 pub struct Reading {
-    /// libsvm, csv, tsv or idx [default: found out from the content]
+    /// libsvm, csv, tsv, space or idx [default: found out from the content]
     #[arg(long, value_name = "FORMAT", help_heading = "Data")]
     pub format: Option<String>,
+
+    /// What stands between the fields of a table: a character, tab or space [default: found out from the first line]
+    #[arg(long, value_name = "CHAR", help_heading = "Data")]
+    pub delimiter: Option<String>,
 
     /// Which column holds the label: first, last, none, a number from 1, or a name
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]

@@ -41,11 +41,25 @@ pub enum Error {
     /// A sample where every rank reads its own rows.
     #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
     FractionOnRanks,
+    /// Standard input where every rank reads for itself.
+    #[error("standard input does not work with --engine mpi, where each worker reads its own rows of a file")]
+    StandardInputOnRanks,
+    /// A run whose data came through standard input.
+    #[error("run {run} read data from standard input, so it cannot be resumed")]
+    StandardInputGone {
+        /// The run.
+        run: String,
+    },
     /// Random order where every rank reads its own rows.
     #[error(
         "--shuffle does not work with --engine mpi, where each worker reads consecutive rows of the file"
     )]
     ShuffleOnRanks,
+    /// Weights of several classes where every rank knows of one class and the rest.
+    #[error(
+        "--class-weight does not work with --engine mpi for {0} classes, where ranks read one of them and the rest"
+    )]
+    ClassWeightsOnRanks(usize),
     /// A job file that cannot be used.
     #[error("{}: {problem}", .file.display())]
     JobFile {
@@ -707,9 +721,14 @@ impl Error {
             Error::StudyLost { .. } => Some("`hemingway tune --studies` shows how it stands"),
             Error::StudyElsewhere { .. } => Some("once you know that it is gone, add --take-over"),
             Error::StudyRunning { .. } => Some("wait until it has ended, or end it"),
+            Error::StandardInputOnRanks => Some("write the data to a file that all workers see"),
+            Error::StandardInputGone { .. } => Some("train again, on a file if the run is to be resumed"),
             Error::ShuffleOnRanks => Some(
                 "shuffle the file once, for example with `shuf` where it has no header, or use the threads engine",
             ),
+            Error::ClassWeightsOnRanks(_) => {
+                Some("use the threads engine, or --weight COLUMN, or --positive VALUE for one class")
+            }
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),

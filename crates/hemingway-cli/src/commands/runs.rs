@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hemingway::data::Labels;
 use hemingway::{Point, Removed, Repaired, Status, Stop, Store, StoredRun};
 use serde_json::{Value, json};
 
@@ -157,7 +156,7 @@ const COLUMNS: [Column; 11] = [
 
 fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
     let class = run.request.class_of.as_ref().and(run.request.data.positive.as_ref());
-    let report = run.report.as_ref().filter(|_| is_of_all_classes(run));
+    let report = run.report.as_ref().filter(|_| run.is_of_several_classes());
     vec![
         class.map_or_else(|| run.id.clone(), |_| format!("  {}", run.id)),
         words::ago(age(run)),
@@ -177,10 +176,6 @@ fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
 
 fn none() -> String {
     words::NONE.to_owned()
-}
-
-fn is_of_all_classes(run: &StoredRun) -> bool {
-    matches!(run.dataset.labels, Labels::Several(_))
 }
 
 /// How a run stands, in a few words.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::data::NumberStyle;
+use hemingway::data::{NumberStyle, several};
 use hemingway::{
     Changes, DataRequest, Loss, Parameters, PlanningRequest, Progress, RanksRequest, Risk, Scoring, Seconds,
     StopRules, TrainReport, TrainRequest, Watch,
@@ -210,11 +210,11 @@ pub fn stop_rules(stop: &Stop) -> StopRules {
 
 /// The data that is named, or else the embedded digits.
 pub fn input(input: Input) -> DataRequest {
-    let spec = input.data.unwrap_or(DataRequest::default().spec);
+    let spec = if input.data.is_empty() { vec![DataRequest::default().spec] } else { input.data };
     let Columns { drop, keep, text, number, decimal_comma, thousands, weight } = input.columns;
     let numbers = NumberStyle { decimal_comma, thousands };
     let positive = input.positive;
-    DataRequest { positive, drop, keep, text, number, numbers, weight, ..reading(spec, input.reading) }
+    DataRequest { positive, drop, keep, text, number, numbers, weight, ..reading(&spec, input.reading) }
 }
 
 /// What two flags that exclude each other say, if one of them is given.
@@ -223,10 +223,11 @@ fn either(yes: bool, no: bool) -> Option<bool> {
 }
 
 /// How to read data, as all commands that read any take it.
-pub fn reading(spec: String, reading: Reading) -> DataRequest {
+pub fn reading(data: &[String], reading: Reading) -> DataRequest {
     DataRequest {
-        spec,
+        spec: several(data),
         format: reading.format,
+        delimiter: reading.delimiter,
         label: reading.label,
         zero_based: reading.zero_based,
         drop_unlabelled: reading.drop_unlabelled,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hemingway_data::Labels;
 use hemingway_train::Stop;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,11 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
+    /// Whether it has no rounds of its own, but runs of its classes that have.
+    pub fn is_of_several_classes(&self) -> bool {
+        matches!(self.dataset.labels, Labels::Several(_))
+    }
+
     /// Refuses a run that some process works on, or may work on where that cannot be seen.
     pub(super) fn check_idle(&self, take_over: bool) -> Result<(), Error> {
         if self.status != Status::Running {
