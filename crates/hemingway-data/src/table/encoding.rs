@@ -106,7 +106,7 @@ pub enum Reason {
     RowNumbers,
     /// Its name and its values are those of an identifier.
     Identifier,
-    /// It is text, and no two rows have the same.
+    /// It is text, and hardly any two rows have the same.
     AllDistinct,
     /// It is text, and all rows have the same.
     OneValue,
@@ -251,7 +251,7 @@ impl fmt::Display for Reason {
             Reason::Weight => "weights of rows",
             Reason::RowNumbers => "row numbers",
             Reason::Identifier => "identifier",
-            Reason::AllDistinct => "text that is different in every row",
+            Reason::AllDistinct => "text that is different in nearly every row",
             Reason::OneValue => "text that is the same in every row",
             Reason::Empty => "no values",
         })
