@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hemingway::data::ClassWeight;
-use hemingway::{Keep, Loss, Place, PlanningRequest, PredictionFormat, Topology, parse_seconds as seconds};
+use hemingway::{
+    Keep, LambdaError, LambdaGrid, Loss, Place, PlanningRequest, PredictionFormat, Topology,
+    parse_seconds as seconds,
+};
 
 use crate::failure::Usage;
 
@@ -151,6 +154,8 @@ Example:
   hemingway train
   hemingway train data.libsvm --error 1e-4 --test more.libsvm
   hemingway train data.libsvm --within 60s
+  hemingway train data.libsvm --lambda auto --path-plot path.png
+  hemingway train data.libsvm --lambda 1e-2,1e-3,1e-4 --validation more.libsvm --select accuracy
   hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
   hemingway train titanic.csv --label survived --drop name,ticket
   hemingway train wine.csv --label quality --regression
@@ -171,6 +176,9 @@ pub struct Train {
     /// On how many workers [default: planned]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub workers: Option<usize>,
+
+    #[command(flatten)]
+    pub choosing: Choosing,
 
     #[command(flatten)]
     pub running: Running,
@@ -307,7 +315,7 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 49] = [
+const FIXED: [&str; 56] = [
     "data",
     "format",
     "label",
@@ -331,6 +339,13 @@ const FIXED: [&str; 49] = [
     "fraction",
     "loss",
     "lambda",
+    "folds",
+    "fold_file",
+    "validation",
+    "select",
+    "one_standard_error",
+    "path_error",
+    "path_plot",
     "bias",
     "no_bias",
     "algorithm",
@@ -1031,6 +1046,79 @@ pub struct Trials {
     pub quiet: bool,
 }
 
+/// How lambda is chosen.
+#[derive(Args, Default)]
+pub struct Choosing {
+    /// Deal the rows into so many folds, and try each lambda on one after the other [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Choosing lambda")]
+    pub folds: Option<usize>,
+
+    /// A file with the fold of each row, a line for each
+    #[arg(long, value_name = "FILE", conflicts_with = "folds", help_heading = "Choosing lambda")]
+    pub fold_file: Option<PathBuf>,
+
+    /// Try each lambda on this data, and train on all rows of DATA
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "fold_file"], help_heading = "Choosing lambda")]
+    pub validation: Option<String>,
+
+    /// Choose by the loss on rows held out, of regression the rms error, or by the accuracy [default: loss]
+    #[arg(long, value_name = "WHAT", help_heading = "Choosing lambda")]
+    pub select: Option<SelectBy>,
+
+    /// Choose the largest lambda within one standard error of the best score
+    #[arg(long, help_heading = "Choosing lambda")]
+    pub one_standard_error: bool,
+
+    /// Train the models to choose from to this proved relative error [default: 1e-2]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Choosing lambda")]
+    pub path_error: Option<f64>,
+
+    /// Draw the score over lambda, as PNG or SVG
+    #[arg(long, value_name = "FILE", help_heading = "Choosing lambda")]
+    pub path_plot: Option<PathBuf>,
+}
+
+impl Choosing {
+    /// The first flag that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (self.folds.is_some(), "--folds"),
+            (self.fold_file.is_some(), "--fold-file"),
+            (self.validation.is_some(), "--validation"),
+            (self.select.is_some(), "--select"),
+            (self.one_standard_error, "--one-standard-error"),
+            (self.path_error.is_some(), "--path-error"),
+            (self.path_plot.is_some(), "--path-plot"),
+        ];
+        flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
+    }
+}
+
+/// What lambda is chosen by.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum SelectBy {
+    Loss,
+    Accuracy,
+}
+
+/// One lambda, or several to choose from.
+#[derive(Clone)]
+pub enum Lambda {
+    One(f64),
+    Several(LambdaGrid),
+}
+
+impl std::str::FromStr for Lambda {
+    type Err = LambdaError;
+
+    fn from_str(text: &str) -> Result<Lambda, LambdaError> {
+        match text.parse() {
+            Ok(number) => Ok(Lambda::One(number)),
+            Err(_) => text.parse().map(Lambda::Several),
+        }
+    }
+}
+
 /// What is to be minimised on which data.
 #[derive(Args)]
 pub struct Problem {
@@ -1065,15 +1153,16 @@ pub struct Problem {
     #[arg(long, help_heading = "Problem")]
     pub loss: Option<Loss>,
 
-    /// Strength of the L2 penalty
+    /// Strength of the L2 penalty; `auto` or a list like 1e-2,1e-3,1e-4 has `train` choose it, auto,points=20,from=1,to=1e-6
+    /// from a grid
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "NUMBER|auto",
         default_value = "1e-4",
         allow_negative_numbers = true,
         help_heading = "Problem"
     )]
-    pub lambda: f64,
+    pub lambda: Lambda,
 
     /// Give the model a constant term, which the penalty leaves alone [default for tables]
     #[arg(long, help_heading = "Problem")]

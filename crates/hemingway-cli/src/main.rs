@@ -8,6 +8,7 @@ mod coefficients;
 mod commands;
 mod failure;
 mod interrupt;
+mod lambda;
 mod metrics;
 mod output;
 mod plan;

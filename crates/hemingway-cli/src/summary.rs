@@ -2,7 +2,7 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{metrics, output, plan, table, words};
+use crate::{lambda, metrics, output, plan, table, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport, verbose: bool) -> String {
@@ -12,6 +12,7 @@ pub fn summary(report: &TrainReport, verbose: bool) -> String {
         ("weights", words::class_weights(&report.dataset)),
         ("columns", report.dataset.table.as_ref().map(table::columns)),
         ("scaling", scaling(report)),
+        ("lambda", report.lambda_choice.as_ref().map(|chosen| lambda::in_words(&chosen.choice))),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -35,12 +36,13 @@ pub fn summary(report: &TrainReport, verbose: bool) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
+    let path = report.lambda_choice.as_ref().map(lambda::table).unwrap_or_default();
+    let test = report.test_metrics.as_ref();
+    let test = test.map(|test| format!("On the test data:\n{}\n", metrics::more(test))).unwrap_or_default();
     let columns = report.dataset.table.as_ref().filter(|_| verbose).map(table::every_column);
     let columns = columns.map_or_else(String::new, |columns| format!("Columns:\n{columns}\n"));
-    let test = report.test_metrics.as_ref();
-    let test = test.map_or_else(String::new, |test| format!("On the test data:\n{}\n", metrics::more(test)));
     let (head, classes) = (headline(report), classes(report));
-    format!("{head}\n\n{}\n{classes}{test}{columns}{}", self::table(&rows), next(report))
+    format!("{head}\n\n{}\n{path}{classes}{test}{columns}{}", self::table(&rows), next(report))
 }
 
 /// A line for each of several classes.

@@ -13,6 +13,7 @@ mod engines;
 mod error;
 mod footprint;
 mod gap_estimate;
+mod held_out;
 mod hessian;
 mod job;
 #[doc(hidden)]
@@ -41,6 +42,7 @@ mod trace;
 mod transport;
 mod units;
 mod visit_order;
+mod warm_start;
 mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
@@ -56,11 +58,12 @@ pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
     Change, Cluster, Collective, Jitter, Journal, Machine, MachineType, MeasuredSums, Network, SharedMemory,
-    Simulated, Stragglers, Threads, calibrate, calibrate_among_others, check_offers, engines, engines_for,
-    offers,
+    Simulated, Stragglers, Threads, ThreadsOn, calibrate, calibrate_among_others, check_offers, engines,
+    engines_for, offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
+pub use held_out::{HeldOut, Mean};
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
 pub use loss::{LOSSES, Loss};
@@ -77,4 +80,5 @@ pub use topology::{Mixing, Topology};
 pub use trace::{Effort, Point, Run};
 pub use transport::{Request, Transport};
 pub use units::{Seconds, Work};
+pub use warm_start::warm_start;
 pub use worker::{Rng, Worker};

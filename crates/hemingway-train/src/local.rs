@@ -37,6 +37,17 @@ impl<'a> Local<'a> {
         Local { fingerprint, weights, ..Local::of(&data.matrix, &data.targets, range, problem) }
     }
 
+    /// The rows `mine`, counted from the first of the rows `all` of a dataset, where these are all there are.
+    pub(crate) fn among(
+        data: &'a Dataset,
+        all: &Range<usize>,
+        mine: Range<usize>,
+        problem: Problem,
+    ) -> Local<'a> {
+        let range = all.start + mine.start..all.start + mine.end;
+        Local { first_row: mine.start, total_rows: all.len(), ..Local::new(data, range, problem) }
+    }
+
     /// All rows of a dataset that is itself a part: its first row has this number among so many rows.
     pub fn part(data: &'a Dataset, first_row: usize, total_rows: usize, problem: Problem) -> Local<'a> {
         Local { first_row, total_rows, ..Local::new(data, 0..data.matrix.rows(), problem) }

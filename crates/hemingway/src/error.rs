@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::LambdaError;
+
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,6 +17,9 @@ pub enum Error {
     /// The job makes no sense, or training failed.
     #[error(transparent)]
     Train(hemingway_train::Error),
+    /// λ cannot be chosen.
+    #[error(transparent)]
+    Lambda(#[from] LambdaError),
     /// A goal or limit outside its range.
     #[error("{name} = {value} is out of range: {expected}")]
     OutOfRange {
@@ -638,12 +643,19 @@ impl Error {
 
     /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. } | Error::Interrupted | Error::ClassesMissing { .. })
+        matches!(
+            self,
+            Error::Impossible { .. }
+                | Error::Interrupted
+                | Error::ClassesMissing { .. }
+                | Error::Lambda(LambdaError::Interrupted)
+        )
     }
 
     /// What to do next, where that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::Lambda(error) => error.hint(),
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::Impossible { .. } => {
                 Some("ask for less, or `hemingway explain` without the limit shows what it takes")

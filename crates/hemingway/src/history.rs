@@ -146,6 +146,10 @@ enum Likeness {
 impl Likeness {
     fn between(run: &StoredRun, request: &TrainRequest, data: &DatasetSummary) -> Likeness {
         let (then, now) = (&run.request, request);
+        if run.choice.lambda.is_some() {
+            // It did not begin at zero weights.
+            return Likeness::None;
+        }
         if (then.loss, then.lambda, then.has_bias()) != (now.loss, now.lambda, now.has_bias()) {
             return Likeness::None;
         }

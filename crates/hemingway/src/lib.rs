@@ -43,6 +43,7 @@ mod fitted_history;
 mod foreign;
 mod history;
 mod inputs;
+mod lambda;
 mod measure;
 pub mod metrics;
 mod model_file;
@@ -84,6 +85,10 @@ pub use fit::{Ahead, Fitted, Forecast, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
+pub use lambda::{
+    LambdaChoice, LambdaError, LambdaFold, LambdaGrid, LambdaPlan, LambdaPoint, LambdaReport, LambdaRequest,
+    Score, Select, check_lambda_plot, plot_lambda,
+};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
 pub use model_file::{ClassModel, FORMAT, LATEST_VERSION, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
@@ -102,7 +107,7 @@ pub use reproduce::{
     reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
-pub use session::{Progress, Watch, resume, train};
+pub use session::{Progress, Watch, resume, train, train_choosing_lambda};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
 pub use table::{ColumnKind, ColumnSummary, TableSummary};
 pub use tune::{

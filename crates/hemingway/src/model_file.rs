@@ -8,6 +8,7 @@
 //! | `version` | `1`, `2` if there are `indices`, `3` if there is a `table` or there are `classes` |
 //! | `loss` | `"hinge"`, `"smoothed-hinge"`, `"logistic"` or `"squared"` |
 //! | `lambda` | strength of the L2 penalty |
+//! | `lambda_choice` | how λ was chosen: the λ that were tried, folds or validation data, and the score; absent if it was given |
 //! | `labels` | `{"classes": {"negative": …, "positive": …}}`, `{"several": [name, …]}`, or `"numbers"` for regression |
 //! | `class_weights` | `[{"class": …, "weight": …}, …]`: how often a row of each class counted; absent if all counted once |
 //! | `table` | what became of the columns of a table, see below; absent for data of other formats |
@@ -16,8 +17,8 @@
 //! | `weights` | d numbers, or as many as there are indices; none if there are `classes` |
 //! | `bias` | a number, or `null` if the model has none |
 //! | `transform` | what was done to the features before training, and has to be done to new data |
-//! | `platt` | `slope` and `intercept` of the curve from margins to probabilities; absent if none was fitted |
 //! | `classes` | for each of several classes its `name`, `weights`, `bias`, `primal`, `dual`, `certified_error` and `run`; absent if there are two |
+//! | `platt` | `slope` and `intercept` of the curve from margins to probabilities; absent if none was fitted |
 //! | `primal` | the objective P at these weights; the sum over all classes |
 //! | `dual` | a proved lower bound on the best possible P, or `null` |
 //! | `certified_error` | proved bound on (P − P*)/P*, or `null`; the largest of all classes |
@@ -57,7 +58,7 @@ use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
-use crate::{Error, PlattScaling};
+use crate::{Error, LambdaChoice, PlattScaling};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";
@@ -84,6 +85,9 @@ pub struct ModelFile {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How that was chosen; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaChoice>,
     /// What predictions stand for.
     pub labels: Labels,
     /// How often a row of each class counted in training, where that was asked for.
@@ -311,6 +315,7 @@ pub(crate) mod tests {
             version: VERSION,
             loss: Loss::Logistic,
             lambda: 1e-4,
+            lambda_choice: None,
             labels: Labels::Classes { negative: "rest".into(), positive: "5".into() },
             table: None,
             class_weights: Vec::new(),

@@ -519,6 +519,18 @@ fn check_bytes(file: &str, what: &str, bytes: u64, limit: u64) -> Result<(), Err
     Err(hemingway_data::Error::OverLimit { file, what, bytes, limit }.into())
 }
 
+/// More data of the kind of the training data, beside it, with the same done to it.
+pub(crate) fn more_data(spec: &str, request: &TrainRequest, ready: &Ready) -> Result<Loaded, Error> {
+    let left = ready.room.map_or(u64::MAX, |room| room.left());
+    let request = TrainRequest { test: Some(spec.to_owned()), ..request.clone() };
+    let unlabelled = || Error::UnlabelledTest { spec: spec.to_owned() };
+    let more = load_test(&request, &ready.summary, &ready.features, ready.encoding.as_deref(), left)?;
+    let mut more = more.ok_or_else(unlabelled)?;
+    check_centred(&ready.transform, &more.dataset, left)?;
+    ready.transform.apply(&mut more.dataset);
+    Ok(more)
+}
+
 /// Test data takes its features and its classes from the training data.
 fn load_test(
     request: &TrainRequest,

@@ -8,7 +8,7 @@ use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Metrics;
-use crate::{Reused, Switched, TableSummary};
+use crate::{LambdaReport, Reused, Switched, TableSummary};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct TrainReport {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How λ was chosen, with every λ that was tried; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaReport>,
     /// Whether the model has a constant term.
     pub bias: bool,
     /// Whether columns were scaled to standard deviation 1.

@@ -24,8 +24,8 @@ use crate::adaptive::Adaptive;
 use crate::default_choice::{SIMULATED, choose};
 use crate::prepare::{ManyClasses, Ready, Trainer, prepare};
 use crate::{
-    Changes, Choice, Closer, Error, Explanation, Place, Purpose, Store, StoredRun, Switched, TrainReport,
-    TrainRequest,
+    Changes, Choice, Closer, Error, Explanation, LambdaPlan, LambdaReport, LambdaRequest, Place, Purpose,
+    Store, StoredRun, Switched, TrainReport, TrainRequest,
 };
 use classes::Classes;
 use plan::{follow_again, plan};
@@ -63,6 +63,17 @@ pub enum Progress<'a> {
     Started(&'a StoredRun),
     /// Workers in this process look up only between rounds: this closes the run from another thread.
     Closable(Arc<Closer>),
+    /// Models of several λ are about to be trained.
+    ChoosingLambda(&'a LambdaRequest, &'a LambdaPlan),
+    /// So many of them are done.
+    LambdaModels {
+        /// So many
+        done: usize,
+        /// of so many.
+        all: usize,
+    },
+    /// λ has been chosen.
+    ChosenLambda(&'a LambdaReport),
     /// A round was scored.
     Point(&'a Point),
     /// The run changes its configuration.
@@ -85,6 +96,16 @@ pub fn train(request: TrainRequest, place: &Place, watch: &mut Watch) -> Result<
     train_for(Purpose::Train, request, place, watch)
 }
 
+/// The same with a λ that is chosen first: the one of the request is not looked at.
+pub fn train_choosing_lambda(
+    request: TrainRequest,
+    how: &LambdaRequest,
+    place: &Place,
+    watch: &mut Watch,
+) -> Result<TrainReport, Error> {
+    begin(Purpose::Train, request, Some(how), place, watch)
+}
+
 /// The same, for what purpose.
 pub(crate) fn train_for(
     purpose: Purpose,
@@ -92,15 +113,35 @@ pub(crate) fn train_for(
     place: &Place,
     watch: &mut Watch,
 ) -> Result<TrainReport, Error> {
-    let request = request.in_full();
+    begin(purpose, request, None, place, watch)
+}
+
+fn begin(
+    purpose: Purpose,
+    request: TrainRequest,
+    how: Option<&LambdaRequest>,
+    place: &Place,
+    watch: &mut Watch,
+) -> Result<TrainReport, Error> {
+    let mut request = request.in_full();
     place.check()?;
     place.check_model(&request)?;
     let store = Store::open_if_there(place)?;
     let mut choice = choose(&request)?;
+    how.map_or(Ok(()), |how| how.check(&request, &choice))?;
     let measured = measure_if_needed(&mut choice, store.as_ref())?;
     (watch.observe)(Progress::Loading(&request.data.spec));
-    let many = if purpose == Purpose::Train { ManyClasses::Kept } else { ManyClasses::Refused };
-    let (ready, trainer) = prepare(&request, &choice, None, many)?;
+    // One λ for several classes is not chosen.
+    let kept = purpose == Purpose::Train && how.is_none();
+    let many = if kept { ManyClasses::Kept } else { ManyClasses::Refused };
+    let (mut ready, trainer) = prepare(&request, &choice, None, many)?;
+    let chosen = how.map(|how| how.choose(&request, &choice, &ready, &trainer, watch)).transpose()?;
+    let weights = chosen.and_then(|chosen| {
+        request.lambda = chosen.report.choice.lambda;
+        ready.problem.lambda = request.lambda;
+        choice.lambda = Some(chosen.report);
+        chosen.weights
+    });
     warn_of_damage(store.as_ref(), watch);
     if let Labels::Several(_) = &ready.summary.labels {
         let classes = Classes::new(place, request, choice, ready, trainer);
@@ -110,7 +151,7 @@ pub(crate) fn train_for(
     let store = opened(store, measured, place)?;
     let run = store.create_run(&request, &choice, &ready.summary, purpose)?;
     let task = Task::new(place, &store, &run, &request, choice, ready, adaptive);
-    task.carry_out(trainer, None, watch)
+    Task { weights, ..task }.carry_out(trainer, None, watch)
 }
 
 /// Decides what the request leaves open, if there is room for it.

@@ -45,13 +45,14 @@ impl Engine for Simulated {
         job: &Job,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
-        check(data, job)?;
+        let rows = 0..data.matrix.rows();
+        check(data, &rows, job)?;
         let servers = job.algorithm.needs().servers();
         self.cluster.check_size(job.workers + servers)?;
         let commons = Commons::new(job.workers);
         let meeting = Meeting::new(job.workers, false);
         let begun = job.start.seconds().0 + self.telling(job);
-        run_workers(data, job, (&meeting, &commons), observe, |rank| Simulation {
+        run_workers(data, &rows, job, (&meeting, &commons), observe, |rank| Simulation {
             rank,
             size: job.workers,
             servers,

@@ -1,5 +1,6 @@
 //! Real threads of this process on real cores.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hemingway_data::{Dataset, cores};
@@ -29,10 +30,38 @@ impl Engine for Threads {
         job: &Job,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
-        check(data, job)?;
+        let rows = 0..data.matrix.rows();
+        ThreadsOn { rows }.run(data, job, observe)
+    }
+}
+
+/// The same on consecutive rows of a dataset, which are all the data there is for the job: its duals are those of these
+/// rows, counted from 0.
+#[derive(Debug, Clone)]
+pub struct ThreadsOn {
+    /// Which rows.
+    pub rows: Range<usize>,
+}
+
+impl Engine for ThreadsOn {
+    fn name(&self) -> &'static str {
+        Threads.name()
+    }
+
+    fn offers(&self, needs: Needs) -> bool {
+        Threads.offers(needs)
+    }
+
+    fn run(
+        &self,
+        data: &Dataset,
+        job: &Job,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
+        check(data, &self.rows, job)?;
         let meeting = Meeting::new(job.workers, job.workers <= cores());
         let commons = Commons::new(job.workers);
-        run_workers(data, job, (&meeting, &commons), observe, |rank| Thread {
+        run_workers(data, &self.rows, job, (&meeting, &commons), observe, |rank| Thread {
             rank,
             size: job.workers,
             meeting: &meeting,

@@ -52,6 +52,7 @@ impl Task<'_> {
             },
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: self.choice.lambda.as_ref().map(|lambda| lambda.choice.clone()),
             labels: self.ready.summary.labels.clone(),
             table: self.ready.encoding.as_deref().cloned(),
             class_weights: self.ready.summary.class_weights.clone(),
@@ -83,6 +84,7 @@ impl Task<'_> {
             dataset: self.ready.summary.clone(),
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: self.choice.lambda.clone(),
             bias: self.request.has_bias(),
             standardise: self.request.data.is_standardised(),
             algorithm: self.choice.algorithm.clone(),
@@ -138,13 +140,19 @@ impl Task<'_> {
         if self.choice.engine == SIMULATED {
             outcome.seconds.0 + self.planned_seconds() + self.planning_seconds()
         } else {
-            self.ready.load_seconds + self.wall_seconds(outcome) + self.planned_seconds()
+            let before = self.choosing_seconds() + self.planned_seconds();
+            self.ready.load_seconds + before + self.wall_seconds(outcome)
         }
     }
 
     /// Profile and plan before the run.
     pub(super) fn planned_seconds(&self) -> f64 {
         self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds)
+    }
+
+    /// Choosing λ.
+    fn choosing_seconds(&self) -> f64 {
+        self.choice.lambda.as_ref().map_or(0.0, |lambda| lambda.seconds)
     }
 
     /// Planning while it ran.

@@ -10,8 +10,8 @@ use crate::{
 
 impl Classes<'_> {
     pub(super) fn save(&self, run: &StoredRun) -> Result<TrainReport, Error> {
-        let model = self.request.model.clone().unwrap_or_else(|| self.place.model(&run.id));
-        let report = TrainReport { model, ..self.report(run) };
+        let file = self.request.model.clone().unwrap_or_else(|| self.place.model(&run.id));
+        let report = TrainReport { model: file, ..self.report(run) };
         if self.request.model.is_none() {
             self.place.make_model_folder(&report.model)?;
         }
@@ -28,6 +28,7 @@ impl Classes<'_> {
             version: LATEST_VERSION,
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: None,
             labels: self.ready.summary.labels.clone(),
             class_weights: self.ready.summary.class_weights.clone(),
             table: self.ready.encoding.as_deref().cloned(),
