@@ -4,7 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Keep, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds};
+use hemingway::data::ClassWeight;
+use hemingway::{
+    Keep, LambdaError, LambdaGrid, Loss, Place, PlanningRequest, PredictionFormat, Topology,
+    parse_seconds as seconds,
+};
 
 use crate::failure::Usage;
 
@@ -28,6 +32,9 @@ pub enum Command {
     Explain(Box<Explain>),
     Profile(Box<Profile>),
     Predict(Predict),
+    Evaluate(Evaluate),
+    Platt(Platt),
+    Export(Export),
     Runs(Runs),
     Show(Show),
     Algorithms(Algorithms),
@@ -147,6 +154,8 @@ Example:
   hemingway train
   hemingway train data.libsvm --error 1e-4 --test more.libsvm
   hemingway train data.libsvm --within 60s
+  hemingway train data.libsvm --lambda auto --path-plot path.png
+  hemingway train data.libsvm --lambda 1e-2,1e-3,1e-4 --validation more.libsvm --select accuracy
   hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
   hemingway train titanic.csv --label survived --drop name,ticket
   hemingway train wine.csv --label quality --regression
@@ -169,6 +178,9 @@ pub struct Train {
     /// On how many workers [default: planned]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub workers: Option<usize>,
+
+    #[command(flatten)]
+    pub choosing: Choosing,
 
     #[command(flatten)]
     pub running: Running,
@@ -305,7 +317,7 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 49] = [
+const FIXED: [&str; 57] = [
     "data",
     "format",
     "delimiter",
@@ -320,6 +332,7 @@ const FIXED: [&str; 49] = [
     "thousands",
     "weight",
     "positive",
+    "class_weight",
     "regression",
     "normalise",
     "standardise",
@@ -329,6 +342,13 @@ const FIXED: [&str; 49] = [
     "fraction",
     "loss",
     "lambda",
+    "folds",
+    "fold_file",
+    "validation",
+    "select",
+    "one_standard_error",
+    "path_error",
+    "path_plot",
     "bias",
     "no_bias",
     "algorithm",
@@ -456,7 +476,8 @@ pub struct Profile {
 #[command(after_help = "\
 Example:
   hemingway predict model.json new.libsvm > labels.txt
-  hemingway predict model.json new.csv --label none --margins
+  hemingway predict model.json new.csv --label none --probabilities
+  hemingway predict model.json new.csv --id PassengerId --output predictions.csv
   generate | hemingway predict model.json -")]
 pub struct Predict {
     /// A model file that `hemingway train` wrote
@@ -470,11 +491,102 @@ pub struct Predict {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Print margins x·w instead of labels
+    /// The column that names rows: each prediction stands beside its name, in a table unless --output-format says otherwise
+    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    pub id: Option<String>,
+
+    /// Print margins x·w in place of labels, or beside them in tables and JSON lines
     #[arg(long, help_heading = "Output")]
     pub margins: bool,
 
+    /// Print the probability of the positive class in place of labels, or of each class beside them
+    #[arg(long, help_heading = "Output")]
+    pub probabilities: bool,
+
+    /// lines (one value each), csv (with a header) or jsonl (one JSON object per line) [default: lines]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", help_heading = "Output")]
+    pub output_format: Option<PredictionFormat>,
+
+    /// Where predictions go [default: printed]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
     /// Print one JSON object with labels and margins
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Measure how well a model predicts data that has labels.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway evaluate model.json more.libsvm
+  hemingway evaluate model.json more.csv --label quality --json")]
+pub struct Evaluate {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Files, a folder of them, 'a*pattern', - for standard input, or the name of embedded or generated data
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Give a model probabilities: fit a logistic curve to its margins (Platt scaling), on rows that took no part in training.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway platt model.json more.libsvm
+  hemingway predict model.json new.libsvm --probabilities
+
+Models of the logistic loss have probabilities already. On rows of the training data margins are larger than on others, and
+a curve fitted to them would be too sure.")]
+pub struct Platt {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Data with labels that took no part in training
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Where the model with probabilities goes [default: in place of the model]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Write a model as a file for other programs: its coefficients as CSV, or all of it as ONNX.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway export model.json coefficients.csv
+  hemingway export model.json model.onnx
+
+The file's ending says what it becomes. docs/predictions.md describes both.")]
+pub struct Export {
+    /// A model file that `hemingway train` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Where it goes; ends in .csv or .onnx
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Print one JSON object that says what was written
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
@@ -581,16 +693,22 @@ pub struct Cleaning {
     pub json: bool,
 }
 
-/// Show one run: its settings, its plan beside what it took, its progress and its result.
+/// Show one run: its settings, its plan beside what it took, its progress and its result; or the coefficients of a model.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   hemingway show last
-  hemingway show k3f9q --json")]
+  hemingway show k3f9q --json
+  hemingway show last --coefficients
+  hemingway show model.json --coefficients 50")]
 pub struct Show {
-    /// The run's name, the beginning of it, or `last`
+    /// The run's name, the beginning of it, or `last`; with --coefficients also a model file
     #[arg(value_name = "RUN")]
     pub run: String,
+
+    /// Show the N most important coefficients of its model, in the units of the data [default: 20, in JSON all]
+    #[arg(long, value_name = "N", num_args = 0..=1, help_heading = "Output")]
+    pub coefficients: Option<Option<usize>>,
 
     #[command(flatten)]
     pub store: StoreFile,
@@ -932,6 +1050,79 @@ pub struct Trials {
     pub quiet: bool,
 }
 
+/// How lambda is chosen.
+#[derive(Args, Default)]
+pub struct Choosing {
+    /// Deal the rows into so many folds, and try each lambda on one after the other [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Choosing lambda")]
+    pub folds: Option<usize>,
+
+    /// A file with the fold of each row, a line for each
+    #[arg(long, value_name = "FILE", conflicts_with = "folds", help_heading = "Choosing lambda")]
+    pub fold_file: Option<PathBuf>,
+
+    /// Try each lambda on this data, and train on all rows of DATA
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "fold_file"], help_heading = "Choosing lambda")]
+    pub validation: Option<String>,
+
+    /// Choose by the loss on rows held out, of regression the rms error, or by the accuracy [default: loss]
+    #[arg(long, value_name = "WHAT", help_heading = "Choosing lambda")]
+    pub select: Option<SelectBy>,
+
+    /// Choose the largest lambda within one standard error of the best score
+    #[arg(long, help_heading = "Choosing lambda")]
+    pub one_standard_error: bool,
+
+    /// Train the models to choose from to this proved relative error [default: 1e-2]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Choosing lambda")]
+    pub path_error: Option<f64>,
+
+    /// Draw the score over lambda, as PNG or SVG
+    #[arg(long, value_name = "FILE", help_heading = "Choosing lambda")]
+    pub path_plot: Option<PathBuf>,
+}
+
+impl Choosing {
+    /// The first flag that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (self.folds.is_some(), "--folds"),
+            (self.fold_file.is_some(), "--fold-file"),
+            (self.validation.is_some(), "--validation"),
+            (self.select.is_some(), "--select"),
+            (self.one_standard_error, "--one-standard-error"),
+            (self.path_error.is_some(), "--path-error"),
+            (self.path_plot.is_some(), "--path-plot"),
+        ];
+        flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
+    }
+}
+
+/// What lambda is chosen by.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum SelectBy {
+    Loss,
+    Accuracy,
+}
+
+/// One lambda, or several to choose from.
+#[derive(Clone)]
+pub enum Lambda {
+    One(f64),
+    Several(LambdaGrid),
+}
+
+impl std::str::FromStr for Lambda {
+    type Err = LambdaError;
+
+    fn from_str(text: &str) -> Result<Lambda, LambdaError> {
+        match text.parse() {
+            Ok(number) => Ok(Lambda::One(number)),
+            Err(_) => text.parse().map(Lambda::Several),
+        }
+    }
+}
+
 /// What is to be minimised on which data.
 #[derive(Args)]
 pub struct Problem {
@@ -941,6 +1132,10 @@ pub struct Problem {
     /// The labels are quantities, not classes [implied by --loss squared without --positive]
     #[arg(long, conflicts_with = "positive", help_heading = "Data")]
     pub regression: bool,
+
+    /// How often rows of a class count: balanced, so that all classes count alike, or NAME=WEIGHT,… by their labels
+    #[arg(long, value_name = "WEIGHTS", conflicts_with = "regression", help_heading = "Data")]
+    pub class_weight: Option<ClassWeight>,
 
     /// Scale each row to length 1
     #[arg(long, value_name = "WHAT", help_heading = "Data")]
@@ -962,15 +1157,16 @@ pub struct Problem {
     #[arg(long, help_heading = "Problem")]
     pub loss: Option<Loss>,
 
-    /// Strength of the L2 penalty
+    /// Strength of the L2 penalty; `auto` or a list like 1e-2,1e-3,1e-4 has `train` choose it, auto,points=20,from=1,to=1e-6
+    /// from a grid
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "NUMBER|auto",
         default_value = "1e-4",
         allow_negative_numbers = true,
         help_heading = "Problem"
     )]
-    pub lambda: f64,
+    pub lambda: Lambda,
 
     /// Give the model a constant term, which the penalty leaves alone [default for tables]
     #[arg(long, help_heading = "Problem")]
@@ -999,7 +1195,7 @@ pub struct Input {
     #[command(flatten)]
     pub columns: Columns,
 
-    /// The label that becomes +1; with more than two classes it is one against the rest
+    /// The label that becomes +1; of more than two classes it alone is told from the rest, not each of them in turn
     #[arg(long, value_name = "LABEL", help_heading = "Data")]
     pub positive: Option<String>,
 }

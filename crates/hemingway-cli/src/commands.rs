@@ -2,9 +2,12 @@
 
 pub mod algorithms;
 pub mod calibrate;
+pub mod evaluate;
 pub mod explain;
+pub mod export;
 pub mod fit;
 pub mod measure;
+pub mod platt;
 pub mod predict;
 pub mod profile;
 pub mod reproduce;

@@ -4,9 +4,12 @@
 //! the goal, 1 anything else.
 
 mod arguments;
+mod coefficients;
 mod commands;
 mod failure;
 mod interrupt;
+mod lambda;
+mod metrics;
 mod output;
 mod plan;
 mod progress;
@@ -30,6 +33,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Explain(explain) => commands::explain::run(*explain),
         Command::Profile(profile) => commands::profile::run(*profile),
         Command::Predict(predict) => commands::predict::run(predict),
+        Command::Evaluate(evaluate) => commands::evaluate::run(evaluate),
+        Command::Platt(platt) => commands::platt::run(platt),
+        Command::Export(export) => commands::export::run(export),
         Command::Runs(runs) => commands::runs::run(runs),
         Command::Show(show) => commands::show::run(show),
         Command::Algorithms(algorithms) => commands::algorithms::run(algorithms),

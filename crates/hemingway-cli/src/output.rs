@@ -30,6 +30,11 @@ pub fn warn(text: &str) {
     note(&format!("{} {text}", yellow.apply_to("warning:")));
 }
 
+/// Prints what writes itself.
+pub fn written(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    write(|out| print(out))
+}
+
 fn write(print: impl FnOnce(&mut BufWriter<StdoutLock>) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match print(&mut out).and_then(|()| out.flush()) {

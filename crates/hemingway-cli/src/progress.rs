@@ -82,6 +82,14 @@ impl Follower {
         }
     }
 
+    /// So many models of a path are done.
+    pub fn models(&mut self, done: usize, all: usize) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.set_position((done as f64 / all.max(1) as f64 * STEPS) as u64);
+            bar.set_message(format!("{done} of {all} models to choose lambda from"));
+        }
+    }
+
     /// Training begins.
     pub fn started(&mut self, rules: StopRules) {
         self.rules = rules;

@@ -2,15 +2,17 @@
 
 use hemingway::{Stop, TrainReport};
 
-use crate::{output, plan, table, words};
+use crate::{lambda, metrics, output, plan, table, words};
 
 /// What was trained, how, how good it is, and what to do with it.
 pub fn summary(report: &TrainReport, verbose: bool) -> String {
     let rows: Vec<(&str, String)> = [
         ("data", Some(data(report))),
         ("labels", Some(table::labels(&report.dataset))),
+        ("weights", words::class_weights(&report.dataset)),
         ("columns", report.dataset.table.as_ref().map(table::columns)),
         ("scaling", scaling(report)),
+        ("lambda", report.lambda_choice.as_ref().map(|chosen| lambda::in_words(&chosen.choice))),
         ("method", Some(method(report))),
         ("step size", step_size(report)),
         ("time", Some(time(report))),
@@ -34,16 +36,41 @@ pub fn summary(report: &TrainReport, verbose: bool) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))
     .collect();
+    let path = report.lambda_choice.as_ref().map(lambda::table).unwrap_or_default();
+    let test = report.test_metrics.as_ref();
+    let test = test.map(|test| format!("On the test data:\n{}\n", metrics::more(test))).unwrap_or_default();
     let columns = report.dataset.table.as_ref().filter(|_| verbose).map(table::every_column);
     let columns = columns.map_or_else(String::new, |columns| format!("Columns:\n{columns}\n"));
-    format!("{}\n\n{}\n{columns}{}", headline(report), self::table(&rows), next(report))
+    let (head, classes) = (headline(report), classes(report));
+    format!("{head}\n\n{}\n{path}{classes}{test}{columns}{}", self::table(&rows), next(report))
+}
+
+/// A line for each of several classes.
+pub fn classes(report: &TrainReport) -> String {
+    if report.classes.is_empty() {
+        return String::new();
+    }
+    let rows = report.classes.iter().map(|class| {
+        vec![
+            class.name.clone(),
+            class.rows.map_or_else(|| words::NONE.to_owned(), words::count),
+            class.algorithm.clone(),
+            words::count(class.rounds as usize),
+            words::duration(class.seconds),
+            class.certified_error.map_or_else(|| words::NONE.to_owned(), words::error),
+            class.run.clone(),
+        ]
+    });
+    let header = ["class", "rows", "algorithm", "rounds", "time", "error", "run"];
+    format!("{}\n", output::table(&header, rows))
 }
 
 /// The certified error in words.
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
         (Some(error), false) => {
-            format!("error {}, relative to the best possible objective", words::error(error))
+            let worst = if report.classes.is_empty() { "" } else { "of the worst class " };
+            format!("{worst}error {}, relative to the best possible objective", words::error(error))
         }
         (Some(error), true) => {
             format!("error {}, relative to the objective at the start", words::error(error))
@@ -88,6 +115,7 @@ fn scaling(report: &TrainReport) -> Option<String> {
 
 fn method(report: &TrainReport) -> String {
     let workers = words::counted(report.workers, "worker");
+    let workers = if report.classes.is_empty() { workers } else { format!("up to {workers}") };
     format!("{} loss, {} with {workers} on the {} engine", report.loss, report.algorithm, report.engine)
 }
 
@@ -169,7 +197,8 @@ fn slow(report: &TrainReport) -> Option<String> {
 const MOST_SLOW: usize = 3;
 
 fn objective(report: &TrainReport) -> String {
-    let value = words::number(report.primal);
+    let of_all = if report.classes.is_empty() { "" } else { ", the sum over all classes" };
+    let value = format!("{}{of_all}", words::number(report.primal));
     match report.dual {
         Some(dual) => format!("{value}; no model has less than {}", words::number(dual)),
         None => value,

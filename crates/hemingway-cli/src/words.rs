@@ -212,8 +212,24 @@ pub fn moment(unix: f64) -> String {
 pub fn labels(labels: &Labels) -> String {
     match labels {
         Labels::Classes { negative, positive } => format!("{positive} → +1, {negative} → −1"),
+        Labels::Several(names) => {
+            let shown = names.iter().take(NAMED_CLASSES).cloned().collect::<Vec<_>>().join(", ");
+            let more = if names.len() > NAMED_CLASSES { ", …" } else { "" };
+            format!("{} classes, each against the rest: {shown}{more}", names.len())
+        }
         Labels::Numbers => "labels are numbers".to_owned(),
     }
+}
+
+/// So many of several classes are named.
+const NAMED_CLASSES: usize = 10;
+
+/// `rows count by class: no 1, yes 3`, where that was asked for.
+pub fn class_weights(data: &DatasetSummary) -> Option<String> {
+    let weights = data.class_weights.iter();
+    let weights: Vec<String> =
+        weights.map(|counted| format!("{} {}", counted.class, number(f64::from(counted.weight)))).collect();
+    (!weights.is_empty()).then(|| format!("rows count by class: {}", weights.join(", ")))
 }
 
 /// Howard Hinnant's civil_from_days: the calendar date of a day counted from 1970.

@@ -129,7 +129,10 @@ fn files_that_are_missing_or_broken() {
     check_in(&sandbox, &["train", "empty.csv"], &["empty.csv"]);
     check_in(&sandbox, &["train", "broken.libsvm"], &["broken.libsvm:2", "x"]);
     check_in(&sandbox, &["train", "one.libsvm"], &["one.libsvm", "two classes"]);
-    check_in(&sandbox, &["train", "many.csv"], &["3 classes", "--positive"]);
+    check_in(&sandbox, &["measure", "many.csv"], &["3 classes", "--positive"]);
+    let quantities: String = (0..101).map(|label| format!("{label},1\n")).collect();
+    sandbox.write("quantities.csv", &format!("label,a\n{quantities}"));
+    check_in(&sandbox, &["train", "quantities.csv"], &["101 classes", "at most 100", "--regression"]);
     check_in(&sandbox, &["train", "data.libsvm", "--positive", "7"], &["7"]);
     check_in(&sandbox, &["train", "data.libsvm", "--label", "none"], &["training needs labels"]);
     check_in(

@@ -24,7 +24,8 @@ fn swapped_labels_are_not_resumed() {
     let outcome = sandbox.run(&["train", "--resume", "last", "--error", "1e-9"]);
     assert_eq!(outcome.code, Some(2), "{}{}", outcome.stdout, outcome.stderr);
     let run = before["run"].as_str().unwrap();
-    let expected = format!("the data of run {run} has changed: labels differ, feature values are the same");
+    let expected =
+        format!("the data of run {run} has changed: labels or weights differ, feature values are the same");
     assert!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
     let after = sandbox.json(&["show", "last", "--json"]);
     assert_eq!((&after["status"], &after["report"]["primal"]), (&"done".into(), &before["primal"]));
@@ -67,7 +68,7 @@ fn runs_on_data_that_has_changed_since_are_not_reused() {
     let explained = sandbox.json(&["explain", "data.libsvm", "--json"]);
     let dropped = explained["dropped"].to_string();
     assert!(
-        dropped.contains(first["run"].as_str().unwrap()) && dropped.contains("labels differ"),
+        dropped.contains(first["run"].as_str().unwrap()) && dropped.contains("labels or weights differ"),
         "{dropped}"
     );
 }

@@ -29,7 +29,8 @@ fn libsvm(bencher: Bencher) {
 fn csv(bencher: Bencher) {
     let dataset = generated("synthetic:separable,rows=50000,features=28");
     let Matrix::Dense(dense) = &dataset.matrix else { unreachable!("separable is dense") };
-    let mut text = String::new();
+    let names: Vec<String> = (0..dense.columns()).map(|column| format!(",x{column}")).collect();
+    let mut text = format!("label{}\n", names.concat());
     for (row, target) in dense.values().chunks_exact(dense.columns()).zip(&dataset.targets) {
         let _ = write!(text, "{target}");
         row.iter().for_each(|value| write!(text, ",{value}").unwrap_or_default());

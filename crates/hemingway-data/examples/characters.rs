@@ -170,5 +170,5 @@ fn labelled(matrix: Matrix, rows: usize) -> Dataset {
     let labels = Labels::Classes { negative: "0".into(), positive: "1".into() };
     let features = hemingway_data::Features::all(matrix.columns());
     let (name, fingerprint) = (String::new(), hemingway_data::Fingerprint::default());
-    Dataset { name, matrix, features, targets, labels, fingerprint }
+    Dataset { name, matrix, features, targets, weights: None, labels, encoding: None, fingerprint }
 }

@@ -13,7 +13,7 @@ use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::joined::Places;
 use crate::labels::{Column, hopeless};
 use crate::table::plain_encoding;
-use crate::together::Alone;
+use crate::together::{Alone, Together, sum};
 use crate::{Dataset, Dense, Encoding, Error, Features, LoadOptions, Loaded, Matrix, Sparse};
 
 /// From this density on rows are stored densely.
@@ -201,7 +201,9 @@ impl<'a> Assembler<'a> {
         if plain {
             plain_encoding(&mut loaded.dataset, whole.rows, &mut Alone)?;
         }
-        let targets = TargetHash::of(0, &loaded.dataset.targets);
+        check_weights(&loaded.dataset, &mut Alone)?;
+        let Dataset { targets, weights, .. } = &loaded.dataset;
+        let targets = TargetHash::of(0, targets, weights.as_deref());
         loaded.dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
         Ok(loaded)
     }
@@ -254,8 +256,10 @@ impl<'a> Assembler<'a> {
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;
         let encoding = self.encoding.map(Arc::new);
+        let weights = (!self.weights.is_empty()).then_some(self.weights);
         let fingerprint = Fingerprint::default();
-        let dataset = Dataset { name: file, matrix, features, targets, labels, encoding, fingerprint };
+        let dataset =
+            Dataset { name: file, matrix, features, targets, weights, labels, encoding, fingerprint };
         Ok(Loaded {
             dataset,
             dropped_values: self.dropped,
@@ -358,6 +362,16 @@ impl Storage {
                 Matrix::Dense(Dense::trusted(rows, columns, values))
             }
         })
+    }
+}
+
+/// Refuses weights that leave every row out. All workers call it on their parts.
+pub(crate) fn check_weights(dataset: &Dataset, together: &mut dyn Together) -> Result<(), Error> {
+    let Some(weights) = &dataset.weights else { return Ok(()) };
+    let mine: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
+    match sum(&[mine], together)?[0] {
+        0.0 => Err(Error::NoWeight { file: dataset.name.clone() }),
+        _ => Ok(()),
     }
 }
 

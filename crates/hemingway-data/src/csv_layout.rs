@@ -49,6 +49,8 @@ pub(crate) struct Layout {
     pub(crate) plain: bool,
     pub(crate) drop_unlabelled: bool,
     pub(crate) is_test_data: bool,
+    /// Test data of a model that does not know its columns: all of them are plain numbers, and may lack none.
+    pub(crate) only_numbers: bool,
     /// For each column of the encoding of the training data, the one here.
     sources: Option<Vec<Option<usize>>>,
 }
@@ -123,6 +125,7 @@ impl Layout {
             plain: true,
             drop_unlabelled: options.drop_unlabelled,
             is_test_data: options.is_test_data(),
+            only_numbers: options.is_test_data() && options.encoding.is_none(),
             sources: None,
         }
     }
@@ -135,11 +138,15 @@ impl Layout {
             Some(encoding) => self.as_in_training(file, encoding, options)?,
             None => {
                 self.label = self.label_column(file, rows, options)?;
-                let kinds = kinds(rows, self.columns, self.numbers);
+                let kinds = match self.only_numbers {
+                    true => vec![Kind::Number; self.columns],
+                    false => kinds(rows, self.columns, self.numbers),
+                };
                 self.as_found(file, rows, &kinds, options)?
             }
         };
-        self.plain = source.can_be_read_again() && self.are_plain(rows, options.encoding.as_ref());
+        self.plain = self.only_numbers
+            || (source.can_be_read_again() && self.are_plain(rows, options.encoding.as_ref()));
         self.check_width(file, options)
     }
 
@@ -166,7 +173,7 @@ impl Layout {
                 Some(Reason::Dropped)
             } else if !keep.is_empty() && !keep.contains(&column) {
                 Some(Reason::NotKept)
-            } else if named(column) {
+            } else if named(column) || self.only_numbers {
                 None
             } else {
                 says_nothing(rows, column, self.header.as_deref())

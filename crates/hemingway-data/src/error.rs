@@ -231,6 +231,20 @@ pub enum Error {
         /// The first of them with their counts.
         classes: String,
     },
+    /// So many classes that they may be none.
+    #[error(
+        "{file}: {found} classes found, and at most {most} are told apart: {classes}\nhint: pass --regression if the labels are quantities, or pick one class against the rest with --positive VALUE"
+    )]
+    ClassesBeyondLimit {
+        /// The path as given.
+        file: String,
+        /// How many classes.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+        /// The first of them with their counts.
+        classes: String,
+    },
     /// The class picked as positive does not occur.
     #[error(
         "{file}: no row has the label “{positive}”\nhint: --positive takes one of the labels found: {classes}"
@@ -245,7 +259,7 @@ pub enum Error {
     },
     /// A label the training data did not have.
     #[error(
-        "{file}:{line}: the label “{label}” is not in the training data, which has “{negative}” and “{positive}”\nhint: check which column is the label (--label), or pass --label none if there is none"
+        "{file}:{line}: the label “{label}” is not in the training data, which has {known}\nhint: check which column is the label (--label), or pass --label none if there is none"
     )]
     UnknownLabel {
         /// The path as given.
@@ -254,10 +268,64 @@ pub enum Error {
         line: usize,
         /// The label.
         label: String,
-        /// The training label for -1.
-        negative: String,
-        /// The training label for +1.
-        positive: String,
+        /// The first of the training labels.
+        known: String,
+    },
+    /// A row that counts a number of times that is none.
+    #[error(
+        "{file}: the weight of row {row} is {weight}\nhint: weights are finite numbers of 0 or more; 0 leaves a row out"
+    )]
+    RowWeight {
+        /// The path or spec as given.
+        file: String,
+        /// The row, counted from 1.
+        row: usize,
+        /// Its weight.
+        weight: f32,
+    },
+    /// No row counts.
+    #[error("{file}: all rows have weight 0\nhint: give at least one row a positive weight")]
+    NoWeight {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A text that is no [`ClassWeight`](crate::ClassWeight).
+    #[error(
+        "class weights “{text}”: {problem}\nhint: write balanced, or a number for each class: NAME=WEIGHT,…"
+    )]
+    ClassWeight {
+        /// The text as given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A weight for a class that does not occur.
+    #[error("{file}: no class “{class}”, for which there is a weight\nhint: {}", class_hint(.class, .classes))]
+    UnknownClass {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
+        /// Those that do occur.
+        classes: Vec<String>,
+    },
+    /// Weights of classes where there are none.
+    #[error(
+        "{file}: class weights need classes, but its labels are quantities\nhint: leave --class-weight away, or --regression; with --loss squared, name a class with --positive"
+    )]
+    ClassWeightOfNumbers {
+        /// The path or spec as given.
+        file: String,
+    },
+    /// A class without weight.
+    #[error(
+        "{file}: all rows of the class “{class}” have weight 0, so it cannot be balanced\nhint: leave --class-weight balanced away, or give its rows a weight"
+    )]
+    NothingToBalance {
+        /// The path or spec as given.
+        file: String,
+        /// The class.
+        class: String,
     },
     /// No column of that name or number.
     #[error("{file}: no column {wanted}\nhint: {}the {count} columns are {columns}", did_you_mean(.near))]
@@ -738,4 +806,10 @@ fn is_or_are(listed: &str) -> &'static str {
 fn shell_word(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn class_hint(class: &str, classes: &[String]) -> String {
+    let nearest = nearest(class, classes.iter().map(String::as_str));
+    let meant = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    format!("{meant}the classes are {}", list(classes, 10))
 }

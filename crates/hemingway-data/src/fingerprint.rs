@@ -18,7 +18,7 @@ use crate::{Features, Matrix};
 pub struct Fingerprint {
     /// Features: how many there are, and every value.
     values: u64,
-    /// One target per row.
+    /// One target per row, and its weight where rows have one.
     targets: u64,
     /// What was done to all that since it was read.
     treatment: u64,
@@ -29,7 +29,7 @@ pub struct Fingerprint {
 pub enum Difference {
     /// Feature values, or their order.
     Values,
-    /// Labels, or their order.
+    /// Labels or weights, or their order.
     Targets,
     /// Both of these.
     ValuesAndTargets,
@@ -41,7 +41,7 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Difference::Values => "feature values differ, labels are the same",
-            Difference::Targets => "labels differ, feature values are the same",
+            Difference::Targets => "labels or weights differ, feature values are the same",
             Difference::ValuesAndTargets => "feature values and labels differ",
             Difference::Treatment => "scaling, sampling or order differs, the values read are the same",
         })
@@ -56,7 +56,7 @@ impl Fingerprint {
     }
 
     /// Of data that is in memory: the same as if it had been read from a file.
-    pub fn of(matrix: &Matrix, features: &Features, targets: &[f32]) -> Fingerprint {
+    pub fn of(matrix: &Matrix, features: &Features, targets: &[f32], weights: Option<&[f32]>) -> Fingerprint {
         let mut rows = RowHash::default();
         let all = || (0..matrix.columns() as u32).collect();
         let feature: Vec<u32> = features.used.clone().unwrap_or_else(all);
@@ -80,7 +80,7 @@ impl Fingerprint {
                 }
             }
         }
-        Fingerprint::new(rows, TargetHash::of(0, targets), features.count)
+        Fingerprint::new(rows, TargetHash::of(0, targets, weights), features.count)
     }
 
     /// The same data after something was done to it.
@@ -88,6 +88,27 @@ impl Fingerprint {
         let bytes =
             how.bytes().fold(how.len() as u64, |hash, byte| mix(hash ^ KEYS[0], u64::from(byte) ^ KEYS[1]));
         Fingerprint { treatment: mix(self.treatment ^ KEYS[2], bytes ^ KEYS[3]), ..self }
+    }
+
+    /// The same rows with one of so many classes as +1 and the rest as -1, for each class in turn. `classes` has the number
+    /// of each row's class, whose hash is here; what rows weigh stays as it is.
+    pub(crate) fn against_the_rest(self, classes: &[f32], count: usize) -> Vec<Fingerprint> {
+        let alone = |row: usize, target: f32| TargetHash::of(row, &[target], None).0;
+        let mut all_rest = self.targets.wrapping_sub(TargetHash::of(0, classes, None).0);
+        let mut differences = vec![0u64; count];
+        for (row, class) in classes.iter().enumerate() {
+            let rest = alone(row, -1.0);
+            all_rest = all_rest.wrapping_add(rest);
+            let difference = &mut differences[*class as usize];
+            *difference = difference.wrapping_add(alone(row, 1.0)).wrapping_sub(rest);
+        }
+        let targets = differences.into_iter().map(|difference| all_rest.wrapping_add(difference));
+        targets.map(|targets| Fingerprint { targets, ..self }).collect()
+    }
+
+    /// The same with the targets of another dataset.
+    pub fn with_targets_of(self, other: Fingerprint) -> Fingerprint {
+        Fingerprint { targets: other.targets, ..self }
     }
 
     /// What was read, before anything was done to it.
@@ -180,16 +201,21 @@ impl RowHash {
     }
 }
 
-/// The hash of the targets of some rows, whose places are known by then: a sum, for which no row waits for another.
+/// The hash of the targets and weights of some rows, whose places are known by then: a sum, for which no row waits for
+/// another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct TargetHash(u64);
 
 impl TargetHash {
     /// Of rows from this one on.
-    pub(crate) fn of(first_row: usize, targets: &[f32]) -> TargetHash {
-        let term = |row: u64, target: &f32| mix(row ^ KEYS[0], u64::from(target.to_bits()) ^ KEYS[1]);
-        let terms = (first_row as u64..).zip(targets).map(|(row, target)| term(row, target));
-        TargetHash(terms.fold(0, u64::wrapping_add))
+    pub(crate) fn of(first_row: usize, targets: &[f32], weights: Option<&[f32]>) -> TargetHash {
+        let sum = |numbers: &[f32], [one, other]: [u64; 2]| {
+            let term = |row: u64, number: &f32| mix(row ^ one, u64::from(number.to_bits()) ^ other);
+            let terms = (first_row as u64..).zip(numbers).map(|(row, number)| term(row, number));
+            TargetHash(terms.fold(0, u64::wrapping_add))
+        };
+        let targets = sum(targets, [KEYS[0], KEYS[1]]);
+        weights.map_or(targets, |weights| targets.and(sum(weights, [KEYS[2], KEYS[3]])))
     }
 
     /// Of these rows and others.
@@ -268,10 +294,10 @@ mod tests {
         let values = vec![0.5, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -0.5, 0.0, 1e-3];
         let targets = [1.0, -1.0, 1.0, -1.0];
         let all = Features::all(3);
-        assert_eq!(whole, Fingerprint::of(&Matrix::Dense(Dense::new(4, 3, values)), &all, &targets));
+        assert_eq!(whole, Fingerprint::of(&Matrix::Dense(Dense::new(4, 3, values)), &all, &targets, None));
         let sparse =
             Sparse::new(3, vec![0, 2, 3, 3, 5], vec![0, 2, 1, 0, 2], vec![0.5, 2.0, 1.0, -0.5, 1e-3]);
-        assert_eq!(whole, Fingerprint::of(&Matrix::Sparse(sparse), &all, &targets));
+        assert_eq!(whole, Fingerprint::of(&Matrix::Sparse(sparse), &all, &targets, None));
     }
 
     #[test]

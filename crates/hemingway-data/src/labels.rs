@@ -4,6 +4,7 @@
 //! what the codes mean is decided once, when all labels are known. Labels that are numbers are equal when their
 //! values are: `+1`, `1` and `1.0` are one class.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,10 @@ pub(crate) const REST: &str = "rest";
 
 /// More distinct labels than this are refused at once: they are quantities or identifiers, not classes.
 const MOST_CLASSES: usize = 100_000;
+
+/// As many classes are told apart, each from the rest. More would let quantities that somebody forgot to call so through,
+/// and train a model for each of their values; less would refuse problems that people have.
+const MOST_TOLD_APART: usize = 100;
 
 /// The labels of consecutive rows.
 #[derive(Debug, Clone)]
@@ -60,7 +65,7 @@ impl Column {
         match (&options.label, &options.labels) {
             (LabelColumn::Absent, _) => Column::Skip,
             (_, Some(Labels::Numbers)) => Column::Numbers(Vec::new()),
-            (_, Some(Labels::Classes { .. })) => Column::Classes(Classes::default()),
+            (_, Some(Labels::Classes { .. } | Labels::Several(_))) => Column::Classes(Classes::default()),
             _ if options.regression => Column::Numbers(Vec::new()),
             _ => Column::Classes(Classes::default()),
         }
@@ -186,13 +191,30 @@ impl Classes {
     fn finish(self, file: &str, options: &LoadOptions) -> Result<(Vec<f32>, Labels), Error> {
         let labels = match &options.labels {
             Some(known) => known.clone(),
+            None if options.several && options.positive.is_none() && self.found.len() > 2 => {
+                self.several(file)?
+            }
             None => self.meaning(file, options.positive.as_deref())?,
         };
-        let Labels::Classes { negative, positive } = &labels else {
-            unreachable!("columns of classes are made for classes only");
+        let targets = match &labels {
+            Labels::Classes { negative, positive } => self.signs(file, negative, positive)?,
+            Labels::Several(names) => self.places(file, names)?,
+            Labels::Numbers => unreachable!("columns of classes are made for classes only"),
         };
-        let signs = self.signs(file, negative, positive)?;
-        Ok((self.codes.iter().map(|code| signs[*code as usize]).collect(), labels))
+        Ok((self.codes.iter().map(|code| targets[*code as usize]).collect(), labels))
+    }
+
+    /// All classes by their names.
+    fn several(&self, file: &str) -> Result<Labels, Error> {
+        if self.found.len() > MOST_TOLD_APART {
+            return Err(Error::ClassesBeyondLimit {
+                file: file.to_string(),
+                found: self.found.len(),
+                most: MOST_TOLD_APART,
+                classes: self.listed(),
+            });
+        }
+        Ok(Labels::Several(self.in_order().into_iter().map(|class| class.text.clone()).collect()))
     }
 
     /// Which class is +1 and which is -1.
@@ -245,28 +267,51 @@ impl Classes {
             .map(|class| match Some(&class.key) {
                 found if found == plus.as_ref() => Ok(1.0),
                 found if found == minus.as_ref() || negative == REST => Ok(-1.0),
-                _ => Err(Error::UnknownLabel {
-                    file: file.to_string(),
-                    line: class.first_line + 1,
-                    label: excerpt(class.text.as_bytes()),
-                    negative: negative.to_string(),
-                    positive: positive.to_string(),
-                }),
+                _ => Err(class.unknown(file, &[negative, positive])),
             })
+            .collect()
+    }
+
+    /// The place among all classes of each code.
+    fn places(&self, file: &str, names: &[String]) -> Result<Vec<f32>, Error> {
+        let keys: Vec<Option<Key>> = names.iter().map(|name| key(name.as_bytes()).ok()).collect();
+        let place = |class: &Class| keys.iter().position(|name| name.as_ref() == Some(&class.key));
+        (self.found.iter())
+            .map(|class| place(class).map(|place| place as f32).ok_or_else(|| class.unknown(file, names)))
             .collect()
     }
 
     /// `0 (5923 rows), 1 (6742 rows), …` in order.
     fn listed(&self) -> String {
-        let mut classes: Vec<&Class> = self.found.iter().collect();
-        classes.sort_by(|one, other| {
-            if comes_after(one, other) { std::cmp::Ordering::Greater } else { std::cmp::Ordering::Less }
-        });
-        let named: Vec<String> = classes
-            .iter()
+        let named: Vec<String> = (self.in_order().iter())
             .map(|class| format!("{} ({} rows)", excerpt(class.text.as_bytes()), class.count))
             .collect();
         list(&named, 10)
+    }
+
+    /// Numbers by value, then texts.
+    fn in_order(&self) -> Vec<&Class> {
+        let mut classes: Vec<&Class> = self.found.iter().collect();
+        classes.sort_by(|one, other| match (&one.key, &other.key) {
+            (Key::Number(one), Key::Number(other)) => f64::from_bits(*one).total_cmp(&f64::from_bits(*other)),
+            (Key::Number(_), Key::Text(_)) => Ordering::Less,
+            (Key::Text(_), Key::Number(_)) => Ordering::Greater,
+            (Key::Text(one), Key::Text(other)) => one.cmp(other),
+        });
+        classes
+    }
+}
+
+impl Class {
+    /// The error for a label that training did not have.
+    fn unknown(&self, file: &str, known: &[impl AsRef<str>]) -> Error {
+        let known: Vec<String> = known.iter().map(|name| format!("“{}”", name.as_ref())).collect();
+        Error::UnknownLabel {
+            file: file.to_string(),
+            line: self.first_line + 1,
+            label: excerpt(self.text.as_bytes()),
+            known: list(&known, 10),
+        }
     }
 }
 
@@ -310,6 +355,12 @@ fn key(text: &[u8]) -> Result<Key, LineProblem> {
         }
         None => Ok(Key::Text(charset::text(text).into_owned())),
     }
+}
+
+/// Whether two labels are one class.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one == other
+        || matches!((key(one.as_bytes()), key(other.as_bytes())), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Numbers by value, anything else by its text.
@@ -374,6 +425,52 @@ mod tests {
             message.contains("9 (1 rows) and 2 more") && message.contains("--positive VALUE"),
             "{message}"
         );
+    }
+
+    fn several() -> LoadOptions {
+        LoadOptions { several: true, ..LoadOptions::default() }
+    }
+
+    fn named(names: &[&str]) -> Labels {
+        Labels::Several(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    #[test]
+    fn several_classes_are_numbered_in_order() {
+        let check = |labels: &[&str], targets: &[f32], names: &[&str]| {
+            assert_eq!(finish(labels, &several()).unwrap(), (targets.to_vec(), named(names)));
+        };
+        check(&["10", "9", "1", "9.0"], &[2.0, 1.0, 0.0, 1.0], &["1", "9", "10"]);
+        check(&["pear", "fig", "apple"], &[2.0, 1.0, 0.0], &["apple", "fig", "pear"]);
+        check(&["1a", "10", "2", "b"], &[2.0, 1.0, 0.0, 3.0], &["2", "10", "1a", "b"]);
+    }
+
+    #[test]
+    fn two_classes_and_a_picked_one_stay_what_they_are() {
+        assert_eq!(finish(&["a", "b"], &several()).unwrap().1, classes("a", "b"));
+        let picked = LoadOptions { positive: Some("b".to_string()), ..several() };
+        assert_eq!(finish(&["a", "b", "c"], &picked).unwrap(), (vec![-1.0, 1.0, -1.0], classes("rest", "b")));
+    }
+
+    #[test]
+    fn as_many_classes_as_rows_are_quantities() {
+        let labels: Vec<String> = (0..101).map(|label| label.to_string()).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        assert!(finish(&labels[..100], &several()).is_ok());
+        let message = finish(&labels, &several()).unwrap_err();
+        assert!(
+            message.contains("101 classes found, and at most 100 are told apart: 0 (1 rows)"),
+            "{message}"
+        );
+        assert!(message.contains("--regression") && message.contains("--positive VALUE"), "{message}");
+    }
+
+    #[test]
+    fn test_data_of_several_classes_follows_training() {
+        let options = LoadOptions { labels: Some(named(&["a", "b", "c"])), ..LoadOptions::default() };
+        assert_eq!(finish(&["c", "c"], &options).unwrap().0, vec![2.0, 2.0]);
+        let message = finish(&["b", "d"], &options).unwrap_err();
+        assert!(message.contains("file:2: the label “d”") && message.contains("“a”, “b”, “c”"), "{message}");
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod assemble;
 mod characters;
 mod charset;
 mod chunk;
+mod class_weight;
+mod classes;
 mod content;
 mod cores;
 mod csv;
@@ -56,6 +58,8 @@ pub use characters::{
     Characters, Distribution, Diversity, Finding, Histogram, Interval, Kind, LabelCharacters, Order,
     RangeDistance, sample_part, sample_rows,
 };
+pub use class_weight::{ClassWeight, CountedClass};
+pub use classes::EachClass;
 pub use cores::cores;
 pub use dataset::{Dataset, Labels};
 pub use embedded::EMBEDDED;

@@ -24,7 +24,7 @@ pub struct Loaded {
     pub unlabelled_rows: usize,
     /// Columns of test data that the training data does not have.
     pub ignored_columns: Vec<String>,
-    /// Cells of test data with a text that the training data does not have.
+    /// Cells of test data with a text that the training data does not have, where no feature stands for others.
     pub unseen_levels: usize,
     /// What names each row; empty unless [`LoadOptions::id`] asks for it.
     pub ids: Vec<String>,

@@ -21,6 +21,8 @@ pub struct LoadOptions {
     pub label: LabelColumn,
     /// The label that becomes +1; needed with more than two classes, which then are one against the rest.
     pub positive: Option<String>,
+    /// More than two classes become [`Labels::Several`]; an error otherwise, unless one of them is positive.
+    pub several: bool,
     /// Labels are quantities, not classes.
     pub regression: bool,
     /// Test data: the number of features in training. Values beyond it are dropped and counted.

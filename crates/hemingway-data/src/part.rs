@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::assemble::{Assembler, Filled, Shape};
+use crate::assemble::{Assembler, Filled, Shape, check_weights};
 use crate::features::united;
 use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::idx::{self, LabelSource};
@@ -141,11 +141,13 @@ fn finish(
     };
     let plain = assembler.plain;
     let finished = assembler.finish_part(whole, used, filled.format).map(|loaded| loaded.dataset);
-    let (mut dataset, everyone) =
-        exchange(together, finished, |dataset| TargetHash::of(filled.first_row, &dataset.targets))?;
+    let (mut dataset, everyone) = exchange(together, finished, |dataset| {
+        TargetHash::of(filled.first_row, &dataset.targets, dataset.weights.as_deref())
+    })?;
     if plain {
         plain_encoding(&mut dataset, whole.rows, together)?;
     }
+    check_weights(&dataset, together)?;
     let targets = everyone.into_iter().fold(TargetHash::default(), TargetHash::and);
     dataset.fingerprint = Fingerprint::new(rows, targets, whole.columns);
     let (first_row, total_rows, total_nonzeros) = (filled.first_row, whole.rows, whole.nonzeros);
@@ -211,12 +213,12 @@ fn read_lines(
     let survey = Survey::new(begin, everyone);
     let rows = share(together).rows(path, survey.rows())?;
 
-    let entered = enter(path, length, &survey, rows.start, text);
+    let entered = enter(path, length, (&survey, begin), rows.start, text);
     let ((source, place), starts) = exchange(together, entered, |(_, place)| place.bytes)?;
     let end = starts.get(together.rank() + 1).copied();
     let mut first = Some(source);
     let mut open = || {
-        let again = || enter(path, length, &survey, rows.start, text).map(|(source, _)| source);
+        let again = || enter(path, length, (&survey, begin), rows.start, text).map(|(source, _)| source);
         let mut source = first.take().map_or_else(again, Ok)?;
         if let Some(end) = end {
             source.limit(end.saturating_sub(place.bytes));
@@ -234,7 +236,7 @@ fn read_lines(
 fn enter<'a>(
     path: &str,
     length: Option<u64>,
-    survey: &Survey,
+    (survey, begin): (&Survey, Stretch),
     row: usize,
     text: &Text,
 ) -> Result<(Source<'a>, Stretch), Error> {
@@ -243,6 +245,11 @@ fn enter<'a>(
         return Err(changed(path));
     }
     source.expect_header(text.header());
+    if row == 0 {
+        // Lines that hold no row are counted too: some of them may lack a label.
+        source.skip_to(begin.bytes)?;
+        return Ok((source, begin));
+    }
     let place = survey.enter(row, &mut source, text.parser())?;
     Ok((source, place))
 }

@@ -18,7 +18,8 @@ impl Dataset {
         assert!(fraction > 0.0 && fraction <= 1.0, "a fraction of {fraction}");
         let rows = sampled_rows(self.matrix.rows(), &self.targets, &self.labels, fraction, seed);
         let sample = self.rows_at(&rows);
-        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets);
+        let weights = sample.weights.as_deref();
+        let fingerprint = Fingerprint::of(&sample.matrix, &sample.features, &sample.targets, weights);
         Dataset { fingerprint, ..sample }
     }
 
@@ -29,6 +30,7 @@ impl Dataset {
             matrix: self.matrix.select(rows),
             features: self.features.clone(),
             targets: rows.iter().filter_map(|&row| self.targets.get(row)).copied().collect(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             labels: self.labels.clone(),
             encoding: self.encoding.clone(),
             fingerprint: Fingerprint::default(),
@@ -67,11 +69,21 @@ pub(crate) fn sampled_rows(
 
 /// The rows of each class; all together where targets are numbers.
 fn strata(rows: usize, targets: &[f32], labels: &Labels) -> Vec<Vec<usize>> {
-    let (positive, others) = match labels {
-        Labels::Classes { .. } => (0..rows).partition(|&row| targets[row] > 0.0),
-        Labels::Numbers => (Vec::new(), (0..rows).collect()),
+    let rows = 0..rows;
+    let mut strata = match labels {
+        Labels::Classes { .. } => {
+            let (positive, others) = rows.partition(|&row| targets[row] > 0.0);
+            vec![positive, others]
+        }
+        Labels::Several(names) => {
+            let mut classes = vec![Vec::new(); names.len()];
+            rows.for_each(|row| classes[targets[row] as usize].push(row));
+            classes
+        }
+        Labels::Numbers => vec![rows.collect()],
     };
-    [positive, others].into_iter().filter(|rows| !rows.is_empty()).collect()
+    strata.retain(|rows| !rows.is_empty());
+    strata
 }
 
 impl Matrix {

@@ -73,7 +73,7 @@ fn joined(parts: &[Part]) -> Dataset {
     let matrix =
         parts.iter().skip(1).fold(first.matrix.clone(), |above, part| below(&above, &part.dataset.matrix));
     let targets: Vec<f32> = parts.iter().flat_map(|part| part.dataset.targets.clone()).collect();
-    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets);
+    let fingerprint = Fingerprint::of(&matrix, &first.features, &targets, None);
     Dataset { matrix, targets, fingerprint, ..first.clone() }
 }
 
@@ -458,7 +458,7 @@ fn files_that_change_are_noticed() {
 #[test]
 fn workers_with_different_files_are_noticed() {
     let folder = Folder::new();
-    let paths = [folder.file("one", b"1 1:1\n0 1:2\n"), folder.file("other", b"1,1\n0,1\n")];
+    let paths = [folder.file("one", b"1 1:1\n0 1:2\n"), folder.file("other", b"2.5,1\n0.5,0\n")];
     let parts =
         together(2, |worker| load_part_blocks(&paths[worker.rank()], &LoadOptions::default(), 16, worker));
     assert!(messages(parts).iter().all(|message| message.contains("another one for another worker")));

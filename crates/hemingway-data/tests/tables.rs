@@ -191,6 +191,10 @@ fn levels_that_training_did_not_see_count_as_others() {
     assert_eq!(training.feature_names().unwrap(), ["kind=u", "kind=v", "kind=w", "kind=other"]);
     let test = load("kind\nv\nnew\n", &as_test(&training));
     assert_eq!(rows(&test.dataset), [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
+    assert_eq!(test.unseen_levels, 0, "others have a feature");
+    let training = load(&format!("label,kind\n{text}"), &LoadOptions::default()).dataset;
+    let test = load("kind\nv\nnew\n", &as_test(&training));
+    assert_eq!(rows(&test.dataset), [[0.0, 1.0, 0.0], [0.0; 3]]);
     assert_eq!(test.unseen_levels, 1);
 }
 
@@ -325,7 +329,18 @@ proptest! {
             let turned = read(&table(&order), block, &as_test(&training.dataset)).unwrap();
             prop_assert_eq!(&turned.dataset.matrix, &training.dataset.matrix);
             prop_assert_eq!(&turned.dataset.targets, &training.dataset.targets);
-            prop_assert_eq!(turned.unseen_levels == 0, true);
+            prop_assert_eq!(turned.unseen_levels, 0);
         }
     }
+}
+
+#[test]
+fn a_column_of_weights_is_no_feature() {
+    let options = LoadOptions { weight: Some("times".to_string()), ..LoadOptions::default() };
+    let data = load("label,a,times\n1,5,2\n0,6,0.5\n", &options).dataset;
+    assert_eq!((rows(&data), data.weights.as_deref()), (vec![vec![5.0], vec![6.0]], Some(&[2.0, 0.5][..])));
+    assert_eq!(*becomes(&data, "times"), Becomes::LeftOut { reason: Reason::Weight });
+    let text = message("label,a,times\n1,5,2\n0,6,-1\n", &options);
+    assert!(text.contains("bytes:3: column 3 (times) is “-1”, which is not a weight"), "{text}");
+    assert!(message("label,a,times\n1,5,0\n0,6,0\n", &options).contains("all rows have weight 0"));
 }

@@ -63,14 +63,16 @@ fn messages(world: &Communicator) -> (f64, f64) {
     }
     let there_and_back = |length: usize| {
         let last = world.size() - 1;
-        repeat(world, f64::max, || {
+        let mut once = || {
             if world.rank() == 0 {
                 drop(world.send(last, vec![0; 8 * length]));
                 world.receive(last);
             } else if world.rank() == last {
                 drop(world.send(0, world.receive(0)));
             }
-        })
+        };
+        let [times] = repeat(world, f64::max, [&mut once]);
+        median(times)
     };
     let latency = there_and_back(1) / 2.0;
     let long = there_and_back(LONG) / 2.0;
@@ -82,13 +84,16 @@ fn sums(world: &Communicator, lengths: &[usize]) -> Vec<MeasuredSum> {
     lengths
         .iter()
         .map(|&numbers| {
-            let mut buffer = vec![0.0; numbers];
-            // Whoever is the last to come waits least: for the network, not for others.
-            let bare_seconds = repeat(world, f64::min, || world.sum(&mut buffer));
-            let seconds =
-                repeat(world, f64::min, || ranks.sum(&mut buffer).expect("MPI ends the program on errors"));
+            let [mut buffer, mut other] = [vec![0.0; numbers], vec![0.0; numbers]];
+            let mut seam = || ranks.sum(&mut buffer).expect("MPI ends the program on errors");
+            let mut bare = || world.sum(&mut other);
+            // Whoever is the last to come waits least: for the network, not for others. One after the other in turns, so
+            // that what disturbs one disturbs the other.
+            let times = repeat(world, f64::min, [&mut seam, &mut bare]);
+            let quickest = times.each_ref().map(|times| times.iter().copied().fold(f64::INFINITY, f64::min));
+            let [seconds, bare_seconds] = times.map(median);
             let seconds_in_a_row = in_a_row(world, &mut buffer);
-            MeasuredSum { numbers, seconds, seconds_in_a_row, bare_seconds }
+            MeasuredSum { numbers, seconds, seconds_in_a_row, bare_seconds, quickest }
         })
         .collect()
 }
@@ -110,25 +115,32 @@ fn in_a_row(world: &Communicator, buffer: &mut [f64]) -> f64 {
     median((0..ROWS).map(|_| row(count)).collect())
 }
 
-/// The median over repeats of what a rank took: of all ranks the one that `pick` prefers.
-fn repeat(world: &Communicator, pick: fn(f64, f64) -> f64, mut once: impl FnMut()) -> f64 {
-    once();
+/// What a rank took for each of these, again and again in turns: of all ranks the one that `pick` prefers.
+fn repeat<const N: usize>(
+    world: &Communicator,
+    pick: fn(f64, f64) -> f64,
+    mut each: [&mut dyn FnMut(); N],
+) -> [Vec<f64>; N] {
+    each.iter_mut().for_each(|once| once());
     let begun = Instant::now();
-    let mut times = Vec::new();
-    let mut enough = [0.0];
+    let mut times = [const { Vec::new() }; N];
+    let (mut turns, mut enough) = (0, [0.0]);
     while enough[0] == 0.0 {
-        let rest = Instant::now();
-        while rest.elapsed() < REST {
-            std::hint::spin_loop();
+        for (once, times) in each.iter_mut().zip(&mut times) {
+            let rest = Instant::now();
+            while rest.elapsed() < REST {
+                std::hint::spin_loop();
+            }
+            world.barrier();
+            let start = Instant::now();
+            once();
+            times.extend(world.gather_numbers(start.elapsed().as_secs_f64()).into_iter().reduce(pick));
         }
-        world.barrier();
-        let start = Instant::now();
-        once();
-        times.extend(world.gather_numbers(start.elapsed().as_secs_f64()).into_iter().reduce(pick));
-        enough = [f64::from(times.len() >= REPEATS && begun.elapsed() >= AT_MOST)];
+        turns += 1;
+        enough = [f64::from(turns >= REPEATS && begun.elapsed() >= N as u32 * AT_MOST)];
         world.broadcast(0, &mut enough);
     }
-    median(times)
+    times
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

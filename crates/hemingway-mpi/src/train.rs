@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hemingway_data::{LoadOptions, MemoryLimit, Part, Transform, load_part};
+use hemingway_data::{Labels, LoadOptions, MemoryLimit, Part, Transform, load_part};
 use hemingway_train::protocol::{Doing, ExternalJob, Loaded, Message, Stage};
 use hemingway_train::{
     Checkpoint, CloserLook, DataProfile, Event, Extent, Footprint, HandOver, Job, Local, Model, Quality, Run,
@@ -199,6 +199,9 @@ impl Share<'_> {
         let job = self.job;
         let part = &self.held.last().expect("rows are loaded before they are trained on").part;
         let begun = Instant::now();
+        if let Labels::Several(names) = &part.dataset.labels {
+            anyhow::bail!("{} classes cannot be trained at once; pick one against the rest", names.len());
+        }
         let algorithm = hemingway_train::algorithm(&stage.algorithm, &stage.parameters)?;
         self.check_room(stage, part)?;
         let dimension = part.dataset.matrix.columns() + usize::from(job.problem.bias);
@@ -290,6 +293,8 @@ impl Share<'_> {
         let mut together = active;
         let options = LoadOptions { memory_limit: Some(self.left().bytes), ..source.options.clone() };
         let mut part = load_part(&source.spec, &options, &mut together)?;
+        let asked = source.class_weight.as_ref();
+        let class_weights = asked.map_or(Ok(Vec::new()), |asked| part.weigh_classes(asked, &mut together))?;
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let transform = Transform::fit_part(&part, source.normalise_rows, source.standardise, &mut together)?;
@@ -312,6 +317,7 @@ impl Share<'_> {
             nonzeros: part.total_nonzeros,
             fingerprint: part.dataset.fingerprint,
             labels: part.dataset.labels.clone(),
+            class_weights,
             transform,
             load_seconds,
             transform_seconds,

@@ -21,6 +21,7 @@ fn job(stages: Vec<Stage>) -> ExternalJob {
         data: Source {
             spec: DATA.to_owned(),
             options: LoadOptions::default(),
+            class_weight: None,
             normalise_rows: false,
             standardise: true,
         },

@@ -22,6 +22,7 @@ fn job(workers: usize) -> ExternalJob {
         data: Source {
             spec: DATA.to_owned(),
             options: LoadOptions::default(),
+            class_weight: None,
             normalise_rows: false,
             standardise: false,
         },

@@ -60,6 +60,8 @@ pub(crate) struct Model {
     pub set_up: f64,
     pub switch: f64,
     pub takes_over: TakeOver,
+    /// About the relative error that no number of rounds gets below; 0 if there is none.
+    pub floor: f64,
     /// Money per second, if prices are known.
     pub price: Option<f64>,
     /// Which residual of ln rounds it has: shared by configurations that make the same rounds.
@@ -93,6 +95,7 @@ impl Model {
             set_up: on_cluster(&(entry.set_up)(&share)),
             switch: cluster.network.broadcast_seconds(workers, numbers),
             takes_over: (entry.takes_over)(profile.loss),
+            floor: entry.about.floor.lasting(&share),
             price: cluster.price_per_second(workers),
             latent: 0,
             entry,
@@ -103,6 +106,11 @@ impl Model {
     /// Whether its rounds become shorter, so that its effort is counted in passes over all rows.
     pub fn settles(&self) -> bool {
         self.entry.settles_alone && self.configuration.workers == 1
+    }
+
+    /// ln 1/e of about the error that it never gets below.
+    pub fn most_progress(&self) -> f64 {
+        -self.floor.ln()
     }
 
     /// Whether its workers race on memory that they share.

@@ -373,7 +373,8 @@ impl Planner {
         let stay = as_planned.unwrap_or(alone);
         // A shorter tail alone is no reason: what is handed over to has to be faster in the median too.
         let faster = |other: &Forecast| {
-            self.goal.cheapest || other.reached.is_some() || other.times.at(0.0) < stay.times.at(0.0)
+            let stuck = stay.cost.is_infinite();
+            stuck || self.goal.cheapest || other.reached.is_some() || other.times.at(0.0) < stay.times.at(0.0)
         };
         let others = (0..self.candidates)
             .filter(|&other| other != stage.model && !self.failed[other])
@@ -403,6 +404,9 @@ impl Planner {
     fn reason(&self, stay: &Forecast, other: &Forecast) -> String {
         let seconds = |forecast: &Forecast| forecast.times.at(0.0);
         let name = |forecast: &Forecast| self.models[forecast.parts[0].model].configuration.name();
+        if let Some(objection) = stay.cost.is_infinite().then(|| self.objection(stay)).flatten() {
+            return format!("{}: {objection}", name(stay));
+        }
         match (stay.reached, other.reached) {
             (Some([stay, ..]), Some([there, ..])) => {
                 format!("error {:.1e} in time is predicted instead of {:.1e}", (-there).exp(), (-stay).exp())

@@ -69,11 +69,9 @@ impl Case {
             (_, "l-bfgs") => 0.85..=1.15,
             // Rows without curvature are left out of products, and more searches are tried where systems take few steps. On
             // the hinge, which it does not suit, most rows have none.
-            (_, "newton-cg") if self.loss == Loss::Hinge => 0.15..=3.0,
+            (_, "newton-cg") if self.loss == Loss::Hinge => 0.3..=3.0,
             (_, "newton-cg") if hinges => 0.5..=1.25,
             (_, "newton-cg") => 0.9..=1.25,
-            // All features are exchanged as often as the penalty of a step asks for: in early rounds, ever more rarely.
-            (_, "hogwild") if self.workers > 1 => 0.98..=1.05,
             // How many features a batch has is up to which rows are drawn.
             (_, "async-sgd") => 0.95..=1.05,
             // The Hessian is most of a round, and the search mostly takes the whole step at once.

@@ -74,6 +74,12 @@ pub struct Share {
     pub bias: bool,
     /// Length of a weight vector.
     pub dimension: usize,
+    /// Directions that the penalty leaves free: Σ e/(e + λ) over the eigenvalues of XᵀX/n.
+    pub directions: f64,
+    /// L/λ: the largest of these eigenvalues over the penalty.
+    pub condition: f64,
+    /// κ = R²/(λn): the mean squared norm of a row over the penalty of all of them.
+    pub curvature: f64,
     /// Local work of a round in passes over the worker's rows.
     pub passes: f64,
     meter: Meter,
@@ -93,6 +99,9 @@ impl Share {
             pairs: data.pairs() * rows / total_rows,
             bias: problem.bias,
             dimension: data.features + usize::from(problem.bias),
+            directions: data.effective_dimension(problem.lambda),
+            condition: data.largest_eigenvalue() / problem.lambda,
+            curvature: data.mean_squared_norm / (problem.lambda * total_rows),
             passes,
             meter: Meter::new(!data.is_dense(), data.features, problem.loss),
         }
@@ -134,6 +143,11 @@ impl Share {
     /// The values of so many rows, each read once.
     pub(crate) fn values_of(&self, rows: f64) -> Work {
         self.meter.values(self.values / self.rows * rows)
+    }
+
+    /// All weights, each read once.
+    pub(crate) fn weights(&self) -> Work {
+        self.meter.values(self.dimension as f64)
     }
 
     /// Σ x_i x_iᵀ.

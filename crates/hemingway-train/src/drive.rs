@@ -111,6 +111,9 @@ struct Loop<'a> {
 impl<'a> Loop<'a> {
     fn start(worker: &mut Worker, job: &'a Job<'a>, begun: Instant) -> Result<Loop<'a>, Error> {
         worker.clock(false);
+        if worker.local.weights().is_some() && worker.total_weight()? == 0.0 {
+            return Err(Error::NoWeight);
+        }
         let (scorer, saved) = match job.start {
             Start::Checkpoint(checkpoint) if checkpoint.workers.len() == worker.size() => {
                 let [solver, scorer] = &checkpoint.workers[worker.rank()];

@@ -19,6 +19,9 @@ pub enum Error {
         /// Rows there are.
         rows: usize,
     },
+    /// No row counts.
+    #[error("all rows have weight 0, so there is nothing to learn; give at least one row a positive weight")]
+    NoWeight,
     /// Not in the catalogue.
     #[error("there is no algorithm `{name}`{}; `hemingway algorithms` lists them", nearest(.suggestion))]
     UnknownAlgorithm {

@@ -200,7 +200,8 @@ pub fn data_bytes(data: &Dataset) -> u64 {
         hemingway_data::Matrix::Dense(dense) => 4 * dense.values().len(),
     };
     let features = 4 * data.features.used.as_ref().map_or(0, Vec::len);
-    (values + 4 * data.targets.len() + features) as u64
+    let weights = 4 * data.weights.as_ref().map_or(0, Vec::len);
+    (values + 4 * data.targets.len() + weights + features) as u64
 }
 
 /// Pairs that are kept in the end.

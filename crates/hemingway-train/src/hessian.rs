@@ -4,28 +4,30 @@ use hemingway_data::Matrix;
 
 use crate::Local;
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 
 impl Local<'_> {
-    /// φ''(p_i, y_i).
+    /// c_i φ''(p_i, y_i).
     pub fn curvatures(&mut self, predictions: &[f64]) -> Vec<f64> {
-        struct Curvatures<'a, S> {
-            loss: S,
+        struct Curvatures<'a, L> {
+            losses: L,
             values: &'a mut [f64],
             targets: &'a [f32],
         }
-        impl<S: Shape> Task for Curvatures<'_, S> {
+        impl<L: Losses> Task for Curvatures<'_, L> {
             type Output = ();
             #[inline(always)]
             fn run<const FMA: bool>(self) {
-                for (value, target) in self.values.iter_mut().zip(self.targets) {
-                    *value = self.loss.curvature(*value, f64::from(*target));
+                for (row, (value, target)) in self.values.iter_mut().zip(self.targets).enumerate() {
+                    *value = self.losses.of(row).curvature(*value, f64::from(*target));
                 }
             }
         }
         self.meter_losses(self.rows() as f64);
         let (mut values, targets) = (predictions.to_vec(), self.targets());
-        with_loss!(self.problem.loss, loss => fastest(Curvatures { loss, values: &mut values, targets }));
+        with_losses!(self.problem.loss, self.weights(), losses => {
+            fastest(Curvatures { losses, values: &mut values, targets })
+        });
         values
     }
 

@@ -13,6 +13,7 @@ mod engines;
 mod error;
 mod footprint;
 mod gap_estimate;
+mod held_out;
 mod hessian;
 mod job;
 #[doc(hidden)]
@@ -41,11 +42,12 @@ mod trace;
 mod transport;
 mod units;
 mod visit_order;
+mod warm_start;
 mod worker;
 
 pub use algorithm::{Algorithm, Estimate, Needs, Parameters, Solver};
 pub use algorithms::{
-    About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family,
+    About, AccDadm, AsyncSgd, Cocoa, CocoaPlus, DPsgd, Dadm, DcdPsgd, EcdPsgd, Entry, Family, Floor,
     GradientDescent, Hogwild, Lbfgs, LocalSgd, MinibatchSgd, Newton, NewtonCg, OneShotSgd, Passcode, Splash,
     Svrg, TakeOver, algorithm, aliases, canonical, catalogue, check_unnamed, entry, named, stands_for,
 };
@@ -56,11 +58,12 @@ pub use cost::{Exchange, Phase, Share};
 pub use drive::drive;
 pub use engines::{
     Change, Cluster, Collective, Jitter, Journal, Machine, MachineType, MeasuredSums, Network, SharedMemory,
-    Simulated, Stragglers, Threads, calibrate, calibrate_among_others, check_offers, engines, engines_for,
-    offers,
+    Simulated, Stragglers, Threads, ThreadsOn, calibrate, calibrate_among_others, check_offers, engines,
+    engines_for, offers,
 };
 pub use error::Error;
 pub use footprint::{Extent, Footprint, Leaves, Vectors, data_bytes};
+pub use held_out::{HeldOut, Mean};
 pub use job::{Engine, Event, HandOver, Job, Scoring, Start};
 pub use local::Local;
 pub use loss::{LOSSES, Loss};
@@ -68,7 +71,7 @@ pub use model::Model;
 pub use predict::predict;
 pub use problem::Problem;
 pub use profile::DataProfile;
-pub use quality::Quality;
+pub use quality::{Quality, Ranking};
 pub use sampled_profile::{Crowded, GradientNoise, SampledProfile};
 pub use score::TRY_OTHER;
 pub use stop::{Stop, StopRules};
@@ -77,4 +80,5 @@ pub use topology::{Mixing, Topology};
 pub use trace::{Effort, Point, Run};
 pub use transport::{Request, Transport};
 pub use units::{Seconds, Work};
+pub use warm_start::warm_start;
 pub use worker::{Rng, Worker};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hemingway_data::{Dataset, Fingerprint, Matrix};
 
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{BLOCK, Shape, Tally, with_loss};
+use crate::loss::{BLOCK, Losses, Shape, Tally, with_losses};
 use crate::meter::Meter;
 use crate::{Problem, Work};
 
@@ -21,6 +21,7 @@ pub struct Local<'a> {
     pub fingerprint: Fingerprint,
     matrix: &'a Matrix,
     targets: &'a [f32],
+    weights: Option<&'a [f32]>,
     range: Range<usize>,
     meter: Meter,
     work: Work,
@@ -32,7 +33,19 @@ impl<'a> Local<'a> {
     /// The rows `range` of a dataset that is in memory as a whole.
     pub fn new(data: &'a Dataset, range: Range<usize>, problem: Problem) -> Local<'a> {
         let fingerprint = data.fingerprint;
-        Local { fingerprint, ..Local::of(&data.matrix, &data.targets, range, problem) }
+        let weights = data.weights.as_ref().map(|weights| &weights[range.clone()]);
+        Local { fingerprint, weights, ..Local::of(&data.matrix, &data.targets, range, problem) }
+    }
+
+    /// The rows `mine`, counted from the first of the rows `all` of a dataset, where these are all there are.
+    pub(crate) fn among(
+        data: &'a Dataset,
+        all: &Range<usize>,
+        mine: Range<usize>,
+        problem: Problem,
+    ) -> Local<'a> {
+        let range = all.start + mine.start..all.start + mine.end;
+        Local { first_row: mine.start, total_rows: all.len(), ..Local::new(data, range, problem) }
     }
 
     /// All rows of a dataset that is itself a part: its first row has this number among so many rows.
@@ -54,6 +67,7 @@ impl<'a> Local<'a> {
             fingerprint: Fingerprint::default(),
             matrix,
             targets: &targets[range.clone()],
+            weights: None,
             range,
             meter: Meter::of(matrix, problem.loss),
             work: Work::default(),
@@ -80,6 +94,39 @@ impl<'a> Local<'a> {
     /// The targets of these rows.
     pub fn targets(&self) -> &'a [f32] {
         self.targets
+    }
+
+    /// How often each of these rows counts in the loss, where they do not all count once.
+    pub fn weights(&self) -> Option<&'a [f32]> {
+        self.weights
+    }
+
+    /// How often this row counts in the loss.
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| f64::from(weights[row]))
+    }
+
+    /// Numbers of these rows, each multiplied by how often its row counts.
+    pub(crate) fn weigh(&self, numbers: &mut [f64]) {
+        if let Some(weights) = self.weights {
+            numbers.iter_mut().zip(weights).for_each(|(number, weight)| *number *= f64::from(*weight));
+        }
+    }
+
+    /// Σ c_i v_i² of one number for each of these rows.
+    pub(crate) fn weighted_square(&self, numbers: &[f64]) -> f64 {
+        let weighted = |weights: &[f32]| {
+            numbers.iter().zip(weights).map(|(number, weight)| f64::from(*weight) * number * number).sum()
+        };
+        self.weights.map_or_else(|| dot(numbers, numbers), weighted)
+    }
+
+    /// Σ c_i ‖x_i‖² over the first rows: as much as they curve the loss.
+    pub(crate) fn squared_norms(&self, count: usize) -> f64 {
+        let first = self.range.start;
+        with_rows!(self.matrix, rows => {
+            (0..count).map(|row| self.weight(row) * rows.squared_norm(first + row)).sum()
+        })
     }
 
     /// The matrix that holds the rows, and where in it they are.
@@ -193,27 +240,18 @@ impl<'a> Local<'a> {
         self.meter_rows(self.rows() as f64);
     }
 
-    /// into += Σ x_i², feature by feature (and the number of rows for a bias).
+    /// into += Σ c_i x_i², feature by feature (and Σ c_i for a bias).
     pub fn add_squares(&mut self, into: &mut [f64]) {
         let features = self.features();
         if let Some(bias) = into.get_mut(features) {
-            *bias += self.range.len() as f64;
+            *bias += (0..self.rows()).map(|row| self.weight(row)).sum::<f64>();
         }
-        let square = |into: &mut f64, value: f32| *into += f64::from(value) * f64::from(value);
-        match self.matrix {
-            Matrix::Sparse(sparse) => {
-                let stored = sparse.offsets()[self.range.start]..sparse.offsets()[self.range.end];
-                for (index, value) in sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]) {
-                    square(&mut into[*index as usize], *value);
-                }
+        with_rows!(self.matrix, rows => for (row, at) in self.range.clone().enumerate() {
+            let weight = self.weight(row);
+            for (feature, value) in rows.entries(at) {
+                into[feature] += weight * (f64::from(value) * f64::from(value));
             }
-            Matrix::Dense(dense) => {
-                let values = &dense.values()[self.range.start * features..self.range.end * features];
-                for row in values.chunks_exact(features.max(1)) {
-                    into.iter_mut().zip(row).for_each(|(into, value)| square(into, *value));
-                }
-            }
-        }
+        });
         self.meter(self.stored() as f64);
     }
 
@@ -225,33 +263,33 @@ impl<'a> Local<'a> {
         self.meter(self.stored() as f64);
     }
 
-    /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ φ(p_i, y_i).
+    /// Predictions and the sum of slopes·rows in one pass over the data; returns Σ c_i φ(p_i, y_i).
     pub fn loss_and_gradient(
         &mut self,
         weights: &[f64],
         predictions: &mut [f64],
         gradient: &mut [f64],
     ) -> f64 {
-        struct Pass<'a, R, S> {
+        struct Pass<'a, R, L> {
             rows: R,
             range: Range<usize>,
-            loss: S,
+            losses: L,
             targets: &'a [f32],
             weights: &'a [f64],
             bias: f64,
             predictions: &'a mut [f64],
             gradient: &'a mut [f64],
         }
-        impl<R: Rows, S: Shape> Task for Pass<'_, R, S> {
+        impl<R: Rows, L: Losses> Task for Pass<'_, R, L> {
             type Output = (f64, f64);
             #[inline(always)]
             fn run<const FMA: bool>(self) -> (f64, f64) {
                 let (mut tally, mut slopes) = (Tally::default(), 0.0);
                 let per_row = self.predictions.iter_mut().zip(self.targets).zip(self.range);
-                for ((prediction, target), row) in per_row {
+                for (at, ((prediction, target), row)) in per_row.enumerate() {
                     let target = f64::from(*target);
                     *prediction = self.rows.dot::<FMA>(row, self.weights) + self.bias;
-                    let slope = self.loss.tally(*prediction, target, &mut tally);
+                    let slope = self.losses.of(at).tally(*prediction, target, &mut tally);
                     slopes += slope;
                     if slope != 0.0 {
                         self.rows.add::<FMA>(row, slope, self.gradient);
@@ -264,8 +302,8 @@ impl<'a> Local<'a> {
         let bias = if self.problem.bias { weights[features] } else { 0.0 };
         let (range, targets) = (self.range.clone(), self.targets);
         let (gradient, bias_gradient) = gradient.split_at_mut(features);
-        let (total, slopes) = with_rows!(self.matrix, rows => with_loss!(self.problem.loss, loss => {
-            fastest(Pass { rows, range, loss, targets, weights, bias, predictions, gradient })
+        let (total, slopes) = with_rows!(self.matrix, rows => with_losses!(self.problem.loss, self.weights, losses => {
+            fastest(Pass { rows, range, losses, targets, weights, bias, predictions, gradient })
         }));
         if let Some(bias_gradient) = bias_gradient.first_mut() {
             *bias_gradient += slopes;
@@ -280,11 +318,11 @@ impl<'a> Local<'a> {
         self.work += Work { flops, bytes: 0.0 };
     }
 
-    /// gradient += Σ φ'(p_i, y_i)·x_i over some of the rows.
+    /// gradient += Σ c_i φ'(p_i, y_i)·x_i over some of the rows.
     pub fn gradient_of(&mut self, rows: &[u32], weights: &[f64], gradient: &mut [f64]) {
-        struct Batch<'a, R, S> {
+        struct Batch<'a, R, L> {
             matrix: R,
-            loss: S,
+            losses: L,
             first: usize,
             rows: &'a [u32],
             targets: &'a [f32],
@@ -292,7 +330,7 @@ impl<'a> Local<'a> {
             bias: f64,
             gradient: &'a mut [f64],
         }
-        impl<R: Rows, S: Shape> Task for Batch<'_, R, S> {
+        impl<R: Rows, L: Losses> Task for Batch<'_, R, L> {
             type Output = (f64, usize);
             #[inline(always)]
             fn run<const FMA: bool>(self) -> (f64, usize) {
@@ -300,7 +338,7 @@ impl<'a> Local<'a> {
                 for row in self.rows {
                     let row = *row as usize;
                     let prediction = self.matrix.dot::<FMA>(self.first + row, self.weights) + self.bias;
-                    let slope = self.loss.slope(prediction, f64::from(self.targets[row]));
+                    let slope = self.losses.of(row).slope(prediction, f64::from(self.targets[row]));
                     slopes += slope;
                     values += self.matrix.length(self.first + row);
                     if slope != 0.0 {
@@ -314,8 +352,8 @@ impl<'a> Local<'a> {
         let bias = if self.problem.bias { weights[features] } else { 0.0 };
         let (first, targets) = (self.range.start, self.targets);
         let (gradient, bias_gradient) = gradient.split_at_mut(features);
-        let (slopes, values) = with_rows!(self.matrix, matrix => with_loss!(self.problem.loss, loss => {
-            fastest(Batch { matrix, loss, first, rows, targets, weights, bias, gradient })
+        let (slopes, values) = with_rows!(self.matrix, matrix => with_losses!(self.problem.loss, self.weights, losses => {
+            fastest(Batch { matrix, losses, first, rows, targets, weights, bias, gradient })
         }));
         if let Some(bias_gradient) = bias_gradient.first_mut() {
             *bias_gradient += slopes;
@@ -343,21 +381,21 @@ impl<'a> Local<'a> {
         (found, times)
     }
 
-    /// Σ φ(p_i, y_i).
+    /// Σ c_i φ(p_i, y_i).
     pub fn loss(&self, predictions: &[f64]) -> f64 {
         self.loss_and_slopes(predictions, None, None)
     }
 
-    /// Σ φ(p_i + θ(q_i − p_i), y_i) for several θ at once.
+    /// Σ c_i φ(p_i + θ(q_i − p_i), y_i) for several θ at once.
     pub fn losses_between<const N: usize>(&mut self, from: &[f64], to: &[f64], thetas: [f64; N]) -> [f64; N] {
-        struct Between<'a, S, const N: usize> {
-            loss: S,
+        struct Between<'a, L, const N: usize> {
+            losses: L,
             from: &'a [f64],
             to: &'a [f64],
             targets: &'a [f32],
             thetas: [f64; N],
         }
-        impl<S: Shape, const N: usize> Task for Between<'_, S, N> {
+        impl<L: Losses, const N: usize> Task for Between<'_, L, N> {
             type Output = [f64; N];
             #[inline(always)]
             fn run<const FMA: bool>(self) -> [f64; N] {
@@ -365,17 +403,22 @@ impl<'a> Local<'a> {
                 let (from, from_rest) = self.from.as_chunks::<8>();
                 let (to, to_rest) = self.to.as_chunks::<8>();
                 let (targets, targets_rest) = self.targets.as_chunks::<8>();
-                for ((from, to), targets) in from.iter().zip(to).zip(targets) {
+                for (block, ((from, to), targets)) in from.iter().zip(to).zip(targets).enumerate() {
+                    let losses: [_; 8] = self.losses.several(8 * block);
                     for (sums, theta) in sums.iter_mut().zip(self.thetas) {
                         for lane in 0..8 {
                             let prediction = from[lane] + theta * (to[lane] - from[lane]);
-                            sums[lane] += self.loss.value(prediction, f64::from(targets[lane]));
+                            sums[lane] += losses[lane].value(prediction, f64::from(targets[lane]));
                         }
                     }
                 }
-                for ((from, to), target) in from_rest.iter().zip(to_rest).zip(targets_rest) {
+                let rest = self.targets.len() - targets_rest.len();
+                for (row, ((from, to), target)) in
+                    (rest..).zip(from_rest.iter().zip(to_rest).zip(targets_rest))
+                {
                     for (sums, theta) in sums.iter_mut().zip(self.thetas) {
-                        sums[0] += self.loss.value(from + theta * (to - from), f64::from(*target));
+                        let prediction = from + theta * (to - from);
+                        sums[0] += self.losses.of(row).value(prediction, f64::from(*target));
                     }
                 }
                 sums.map(|sums| sums.iter().sum())
@@ -383,10 +426,12 @@ impl<'a> Local<'a> {
         }
         self.meter_losses((N * self.rows()) as f64);
         let targets = self.targets;
-        with_loss!(self.problem.loss, loss => fastest(Between { loss, from, to, targets, thetas }))
+        with_losses!(self.problem.loss, self.weights, losses => {
+            fastest(Between { losses, from, to, targets, thetas })
+        })
     }
 
-    /// Σ φ(p_i + t·d_i, y_i), with the slope of each row.
+    /// Σ c_i φ(p_i + t·d_i, y_i), with the slope of each row.
     pub fn slopes_along(
         &mut self,
         predictions: &[f64],
@@ -399,14 +444,14 @@ impl<'a> Local<'a> {
     }
 
     fn loss_and_slopes(&self, from: &[f64], step: Option<(&[f64], f64)>, slopes: Option<&mut [f64]>) -> f64 {
-        struct Along<'a, S> {
-            loss: S,
+        struct Along<'a, L> {
+            losses: L,
             from: &'a [f64],
             step: Option<(&'a [f64], f64)>,
             targets: &'a [f32],
             slopes: Option<&'a mut [f64]>,
         }
-        impl<S: Shape> Task for Along<'_, S> {
+        impl<L: Losses> Task for Along<'_, L> {
             type Output = f64;
             #[inline(always)]
             fn run<const FMA: bool>(mut self) -> f64 {
@@ -427,9 +472,9 @@ impl<'a> Local<'a> {
                     }
                     let surplus = (BLOCK - (end - start)) as f64;
                     if surplus > 0.0 {
-                        sum -= surplus * self.loss.value(predictions[0], f64::from(targets[0]));
+                        sum -= surplus * self.losses.of(start).value(predictions[0], f64::from(targets[0]));
                     }
-                    sum += self.loss.block(&mut predictions, &targets);
+                    sum += self.losses.block_from(start, &mut predictions, &targets);
                     if let Some(slopes) = &mut self.slopes {
                         slopes[start..end].copy_from_slice(&predictions[..end - start]);
                     }
@@ -439,43 +484,51 @@ impl<'a> Local<'a> {
             }
         }
         let targets = self.targets;
-        with_loss!(self.problem.loss, loss => fastest(Along { loss, from, step, targets, slopes }))
+        with_losses!(self.problem.loss, self.weights, losses => {
+            fastest(Along { losses, from, step, targets, slopes })
+        })
     }
 
-    /// Slopes φ'(p_i, y_i).
+    /// Slopes c_i φ'(p_i, y_i).
     pub fn slopes(&self, predictions: &[f64]) -> Vec<f64> {
         let mut slopes = vec![0.0; predictions.len()];
         self.loss_and_slopes(predictions, None, Some(&mut slopes));
         slopes
     }
 
-    /// Σ φ*(−s·α_i) for a scale s in [0, 1].
+    /// Σ (c_i φ)*(−s·α_i) for a scale s in [0, 1].
     pub fn conjugate(&self, duals: &[f64], scale: f64) -> f64 {
-        struct Conjugate<'a, S> {
-            loss: S,
+        struct Conjugate<'a, L> {
+            losses: L,
             duals: &'a [f64],
             scale: f64,
             targets: &'a [f32],
         }
-        impl<S: Shape> Task for Conjugate<'_, S> {
+        impl<L: Losses> Task for Conjugate<'_, L> {
             type Output = f64;
             #[inline(always)]
             fn run<const FMA: bool>(self) -> f64 {
                 let mut sums = [0.0; 8];
                 let (duals, duals_rest) = self.duals.as_chunks::<8>();
                 let (targets, targets_rest) = self.targets.as_chunks::<8>();
-                for (dual, target) in duals.iter().zip(targets) {
+                for (block, (dual, target)) in duals.iter().zip(targets).enumerate() {
+                    let losses: [_; 8] = self.losses.several(8 * block);
                     for lane in 0..8 {
-                        sums[lane] += self.loss.conjugate(self.scale * dual[lane], f64::from(target[lane]));
+                        sums[lane] +=
+                            losses[lane].conjugate(self.scale * dual[lane], f64::from(target[lane]));
                     }
                 }
-                let rest = duals_rest.iter().zip(targets_rest);
-                let rest = rest.map(|(a, y)| self.loss.conjugate(self.scale * a, f64::from(*y)));
+                let rest =
+                    (self.targets.len() - targets_rest.len()..).zip(duals_rest.iter().zip(targets_rest));
+                let rest =
+                    rest.map(|(row, (a, y))| self.losses.of(row).conjugate(self.scale * a, f64::from(*y)));
                 sums.iter().sum::<f64>() + rest.sum::<f64>()
             }
         }
         let targets = self.targets;
-        with_loss!(self.problem.loss, loss => fastest(Conjugate { loss, duals, scale, targets }))
+        with_losses!(self.problem.loss, self.weights, losses => {
+            fastest(Conjugate { losses, duals, scale, targets })
+        })
     }
 }
 

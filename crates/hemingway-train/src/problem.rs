@@ -1,4 +1,4 @@
-//! What is minimised: P(w) = (1/n) Σ φ(x_i·w, y_i) + (λ/2)‖w‖².
+//! What is minimised: P(w) = (1/n) Σ c_i φ(x_i·w, y_i) + (λ/2)‖w‖², with c_i = 1 where rows have no weights.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What the data is like, from some of its rows: how long they are, how unevenly filled, and how their spectrum falls.
 //!
-//! The spectrum is that of XᵀX/n. A few Lanczos steps from a random vector give its largest eigenvalue and how the rest
+//! The spectrum is that of XᵀX/n, each row times the root of its weight where rows have weights. A few Lanczos steps from a random vector give its largest eigenvalue and how the rest
 //! of the trace is spread, which is all that the effective dimension Σ e/(e + λ) needs.
 
 use hemingway_data::{Dataset, Matrix};
@@ -31,7 +31,7 @@ pub struct DataProfile {
     pub features: usize,
     /// Values that are not zero.
     pub nonzeros: usize,
-    /// The mean of ‖x‖² over the rows, which is the trace of XᵀX/n.
+    /// The mean of ‖x‖² over the rows, each times its weight, which is the trace of XᵀX/n.
     pub mean_squared_norm: f64,
     /// The mean over the rows of the squared number of values that are not zero, over the square of the mean number.
     pub unevenness: f64,
@@ -52,7 +52,7 @@ impl DataProfile {
         total_rows: usize,
         sum: &mut dyn FnMut(&mut [f64]),
     ) -> DataProfile {
-        let rows = Sample::of(&data.matrix, first_row, total_rows);
+        let rows = Sample::of(data, first_row, total_rows);
         let mut sums: [f64; FIRST_SUMS] = [data.matrix.nonzeros() as f64, 0.0, 0.0, 0.0, 0.0];
         for row in &rows.rows {
             let values = rows.nonzeros(row);
@@ -122,17 +122,18 @@ impl DataProfile {
 
 /// The rows of one worker that are sampled.
 struct Sample<'a> {
-    matrix: &'a Matrix,
+    data: &'a Dataset,
     rows: Vec<usize>,
 }
 
 impl Sample<'_> {
-    fn of(matrix: &Matrix, first_row: usize, total_rows: usize) -> Sample<'_> {
+    fn of(data: &Dataset, first_row: usize, total_rows: usize) -> Sample<'_> {
         let step = total_rows.div_ceil(PROFILED_ROWS).max(1);
         let mut rng = Rng::seed_from_u64(0);
         let chosen = (0..total_rows).step_by(step).map(|block| block + rng.random_range(0..step));
-        let here = chosen.filter_map(|row| row.checked_sub(first_row)).filter(|row| *row < matrix.rows());
-        Sample { matrix, rows: here.collect() }
+        let here =
+            chosen.filter_map(|row| row.checked_sub(first_row)).filter(|row| *row < data.matrix.rows());
+        Sample { data, rows: here.collect() }
     }
 
     fn nonzeros(&self, row: &usize) -> f64 {
@@ -144,15 +145,16 @@ impl Sample<'_> {
     fn squared_norm(&self, row: &usize) -> f64 {
         let mut sum = 0.0;
         self.each(*row, |_, value| sum += value * value);
-        sum
+        f64::from(self.data.weight(*row)) * sum
     }
 
-    /// Σ x (x·v), over these rows.
+    /// Σ c x (x·v), over these rows.
     fn multiply(&self, vector: &[f64]) -> Vec<f64> {
         let mut result = vec![0.0; vector.len()];
         for row in &self.rows {
             let mut product = 0.0;
             self.each(*row, |column, value| product += value * vector[column]);
+            product *= f64::from(self.data.weight(*row));
             self.each(*row, |column, value| result[column] += product * value);
         }
         result
@@ -160,7 +162,7 @@ impl Sample<'_> {
 
     #[inline]
     fn each(&self, row: usize, mut see: impl FnMut(usize, f64)) {
-        match self.matrix {
+        match &self.data.matrix {
             Matrix::Sparse(sparse) => {
                 let stored = sparse.offsets()[row]..sparse.offsets()[row + 1];
                 let values = sparse.indices()[stored.clone()].iter().zip(&sparse.values()[stored]);
@@ -175,9 +177,10 @@ impl Sample<'_> {
     }
 }
 
-/// The spectrum of all rows of a matrix, with so many Lanczos steps.
-pub(crate) fn spectrum_of(matrix: &Matrix, steps: usize) -> Vec<(f64, f64)> {
-    let rows = Sample { matrix, rows: (0..matrix.rows()).collect() };
+/// The spectrum of all rows of a dataset, with so many Lanczos steps.
+pub(crate) fn spectrum_of(data: &Dataset, steps: usize) -> Vec<(f64, f64)> {
+    let matrix = &data.matrix;
+    let rows = Sample { data, rows: (0..matrix.rows()).collect() };
     let count = matrix.rows().max(1) as f64;
     let trace = rows.rows.iter().map(|row| rows.squared_norm(row)).sum::<f64>() / count;
     spectrum(&rows, matrix.columns(), count, trace, steps, &mut |_| ())

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::profile::spectrum_of;
 use crate::{
     Algorithm, Cocoa, Engine, Job, Lbfgs, Local, Loss, Problem, Rng, Scoring, Start, StopRules, Threads,
@@ -91,7 +91,7 @@ impl SampledProfile {
 
     /// Of sampled rows, which stand for so many.
     pub fn of(sample: &Dataset, total_rows: usize, problem: &Problem) -> SampledProfile {
-        let spectrum = spectrum_of(&sample.matrix, STEPS);
+        let spectrum = spectrum_of(sample, STEPS);
         let found = spectrum.iter().filter(|(_, count)| *count == 1.0).map(|(value, _)| *value);
         let dimension: f64 =
             spectrum.iter().map(|(value, count)| count * value / (value + problem.lambda)).sum();
@@ -162,9 +162,9 @@ fn noise(
     let mut local = Local::new(data, 0..rows, *problem);
     let mut slopes = vec![0.0; rows];
     local.predict(weights, &mut slopes);
-    with_loss!(problem.loss, loss => {
-        let targets = local.targets().iter().map(|target| f64::from(*target));
-        slopes.iter_mut().zip(targets).for_each(|(slope, target)| *slope = loss.slope(*slope, target));
+    with_losses!(problem.loss, local.weights(), losses => {
+        let rows = slopes.iter_mut().zip(local.targets()).enumerate();
+        rows.for_each(|(row, (slope, target))| *slope = losses.of(row).slope(*slope, f64::from(*target)));
     });
     let constant = f64::from(u8::from(problem.bias));
     let squares: f64 = with_rows!(&data.matrix, matrix => {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::aggregation::Aggregation;
 use crate::local::penalty;
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::sdca::Sdca;
 use crate::{Certificate, Error, Solver, Worker};
 
@@ -360,8 +360,6 @@ const SMALL_SCALES: [f64; 4] = [0.1, 1e-2, 1e-3, 1e-4];
 const GRIDS: usize = 4;
 /// How far beyond the new weights the search may go.
 const EXTRAPOLATE: f64 = 1.5;
-/// Half-width of the band around margin 1 in which a guessed dual of the hinge is between its ends.
-const BAND: f64 = 0.1;
 /// Mixtures tried between the dual point that is kept and a new guess.
 const MIXTURES: [f64; 6] = [0.0, 0.1, 0.3, 0.6, 0.9, 1.0];
 
@@ -437,12 +435,10 @@ fn balance(worker: &mut Worker, duals: &mut [f64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The dual point that predictions suggest: minus the slopes, where the loss has them. At the hinge's corner a
-/// dual lies between the ends of its range.
+/// The dual point that predictions suggest: minus the slopes, where the loss has them.
 fn duals_from_predictions(worker: &Worker, predictions: &[f64]) -> Vec<f64> {
-    let smooth = worker.local.problem.loss.smoothness().is_some();
-    let pairs = predictions.iter().zip(worker.local.targets()).map(|(p, y)| (*p, f64::from(*y)));
-    with_loss!(worker.local.problem.loss, loss => pairs.map(|(p, y)| {
-        if smooth { -loss.slope(p, y) } else { loss.feasible(y * (0.5 + (1.0 - y * p) / (2.0 * BAND)), y) }
-    }).collect())
+    let rows = predictions.iter().zip(worker.local.targets()).enumerate();
+    with_losses!(worker.local.problem.loss, worker.local.weights(), losses => {
+        rows.map(|(row, (p, y))| losses.of(row).guess(*p, f64::from(*y))).collect()
+    })
 }

@@ -21,7 +21,7 @@ use crate::aggregation::{Aggregation, Crowding};
 use crate::gap_estimate::GapEstimate;
 use crate::kernels::{Rows, Task, fastest, prefetch, with_rows};
 use crate::local::{dot, penalty};
-use crate::loss::{Shape, Tally, with_loss};
+use crate::loss::{Losses, Shape, Tally, with_losses};
 use crate::recent::Recent;
 use crate::visit_order::{Pace, Settled, VisitOrder};
 use crate::{Error, Estimate, Worker};
@@ -281,14 +281,14 @@ impl Sdca {
         let bias = self.bias_penalty.is_some();
         let Sdca { coordinates, weights, visit_order, .. } = self;
         let (weights, constant) = weights.split_at_mut(worker.local.features());
-        with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => if bias {
+        with_rows!(matrix, rows => with_losses!(worker.local.problem.loss, worker.local.weights(), losses => if bias {
             fastest(Stretch {
-                rows, loss, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
+                rows, losses, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
                 weights: Own::<true> { weights, constant },
             })
         } else {
             fastest(Stretch {
-                rows, loss, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
+                rows, losses, first, sigma, scale, bias_scale, share, range, coordinates, visit_order,
                 weights: Own::<false> { weights, constant },
             })
         }))
@@ -467,9 +467,9 @@ impl<const BIAS: bool> Weights for Own<'_, BIAS> {
 }
 
 /// Visits to a stretch of the order.
-struct Stretch<'a, R, S, W> {
+struct Stretch<'a, R, L, W> {
     rows: R,
-    loss: S,
+    losses: L,
     /// Where this worker's rows begin in the matrix.
     first: usize,
     /// σ': what a unit of α adds to w it adds to u so many times.
@@ -492,14 +492,14 @@ const MOST_CURVATURE: f64 = 1e300;
 /// How many visits ahead a row is asked for.
 const LOOK_AHEAD: usize = 3;
 
-impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
+impl<R: Rows, L: Losses, W: Weights> Task for Stretch<'_, R, L, W> {
     type Output = VisitSums;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> VisitSums {
         let Stretch {
             rows,
-            loss,
+            losses,
             first,
             sigma,
             scale,
@@ -534,10 +534,10 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
                 coordinate.curvature = curvature.min(MOST_CURVATURE);
             }
             let curvature = (sigma * coordinate.curvature).min(MOST_CURVATURE);
-            let (old, target) = (coordinate.dual, f64::from(coordinate.target));
+            let (old, target, loss) = (coordinate.dual, f64::from(coordinate.target), losses.of(row));
             let prediction = weights.prediction::<FMA, R>(rows, first + row);
             let visit = loss.visit(old, prediction, target, curvature, &mut tally);
-            if S::CORNERED {
+            if L::Row::CORNERED {
                 let moved =
                     coordinate.average + (share * (prediction - f64::from(coordinate.average))) as f32;
                 coordinate.average = moved.clamp(f32::MIN, f32::MAX);
@@ -549,7 +549,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             visited.values += length;
             *violation += visit.violation;
             if visit.pressed > *calm || visit.violation < *dull {
-                let at = if S::CORNERED { f64::from(coordinate.average) } else { prediction };
+                let at = if L::Row::CORNERED { f64::from(coordinate.average) } else { prediction };
                 newly_settled.loss += loss.value(at, target);
                 newly_settled.gap += visit.gap;
                 continue;
@@ -558,7 +558,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
             *kept += 1;
             if visit.alpha != old {
                 visited.values += length;
-                if S::CORNERED {
+                if L::Row::CORNERED {
                     visited.conjugate += loss.conjugate(visit.alpha, target) - loss.conjugate(old, target);
                 }
                 if W::SHARED && at + 1 == end {
@@ -572,7 +572,7 @@ impl<R: Rows, S: Shape, W: Weights> Task for Stretch<'_, R, S, W> {
         }
         *position += visited.visits as usize;
         *visits += visited.visits;
-        visited.loss = if S::CORNERED { averages } else { tally.total() };
+        visited.loss = if L::Row::CORNERED { averages } else { tally.total() };
         visited
     }
 }

@@ -95,6 +95,14 @@ impl<'a> Worker<'a> {
         Ok(buffer[0])
     }
 
+    /// How often all rows of all workers count together: their number, unless they have weights.
+    pub(crate) fn total_weight(&mut self) -> Result<f64, Error> {
+        match self.local.weights() {
+            None => Ok(self.local.total_rows as f64),
+            Some(weights) => self.sum_of(weights.iter().map(|weight| f64::from(*weight)).sum()),
+        }
+    }
+
     /// Everyone gets the buffer of `root`.
     pub fn broadcast(&mut self, root: usize, buffer: &mut [f64]) -> Result<(), Error> {
         if self.size() == 1 {

@@ -22,9 +22,9 @@ struct Case {
 
 fn recipes(numbers: BoxedStrategy<bool>) -> impl Strategy<Value = Recipe> {
     let share = || prop_oneof![Just(0.0), 0.0..0.3f64];
-    let shape = (20usize..=150, 2usize..=12, any::<bool>(), any::<u64>());
+    let shape = (20usize..=150, 2usize..=12, any::<bool>(), any::<bool>(), any::<u64>());
     (shape, share(), share(), share(), -1.0..1.0f64, numbers).prop_map(
-        |((rows, columns, sparse, seed), noise, empty, repeated, scale, numbers)| Recipe {
+        |((rows, columns, sparse, weighted, seed), noise, empty, repeated, scale, numbers)| Recipe {
             rows,
             columns,
             sparse,
@@ -33,6 +33,7 @@ fn recipes(numbers: BoxedStrategy<bool>) -> impl Strategy<Value = Recipe> {
             scale: 10f64.powf(scale),
             empty,
             repeated,
+            weighted,
             seed,
         },
     )

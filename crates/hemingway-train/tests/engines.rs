@@ -5,8 +5,8 @@ mod trial;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hemingway_train::{
-    Algorithm, Cluster, Collective, Engine, Error, Family, Job, Loss, Machine, MachineType, Model, Needs,
-    Network, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
+    Algorithm, Cluster, Collective, Engine, Entry, Error, Family, Job, Loss, Machine, MachineType, Model,
+    Needs, Network, Problem, Scoring, Simulated, Solver, Start, Stop, StopRules, Stragglers, Threads, Worker,
     catalogue, engines, entry,
 };
 use trial::{Outcome, Recipe, Trial, needs, simulated, within_seconds};
@@ -169,6 +169,24 @@ fn nobody_waits_for_ever_for_a_slow_machine() {
     let (first, second) =
         within_seconds(60, move || (trial.run(&uneven).unwrap(), trial.run(&uneven).unwrap()));
     assert_eq!((numbers(&first), seconds(&first)), (numbers(&second), seconds(&second)));
+}
+
+/// A worker alone with its own rows comes to their optimum and no further, however many visits it makes there.
+#[test]
+fn a_fast_machine_does_not_run_ahead_on_shared_memory() {
+    let with = |slow: f64| {
+        let machines = vec![machines(1, 1.0), machines(1, slow)];
+        Simulated::new(Cluster { machines, ..Cluster::of(Machine::default()) })
+    };
+    let shares_memory = |entry: &&&Entry| entry.needs() == Needs::SharedMemory;
+    for entry in catalogue().iter().filter(shares_memory) {
+        let data = Recipe { rows: 4000, ..recipe() }.cook();
+        let stop = StopRules { error: Some(1e-2), rounds: Some(200), ..StopRules::default() };
+        let trial = Trial { workers: 2, stop, ..Trial::of(data, Loss::Hinge, entry.name) };
+        let (even, uneven) = (trial.run(&with(1.0)).unwrap().run, trial.run(&with(1e-3)).unwrap().run);
+        assert_eq!((even.stop, uneven.stop), (Stop::Error, Stop::Error), "{}: {uneven:?}", entry.name);
+        assert!(uneven.rounds <= 2 * even.rounds, "{}: {}, {}", entry.name, even.rounds, uneven.rounds);
+    }
 }
 
 #[test]

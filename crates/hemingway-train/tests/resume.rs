@@ -205,8 +205,7 @@ fn a_proof_holds_for_no_other_data_of_the_same_size() {
         // As many workers go on with their own state, others begin anew from the proof.
         for workers in [3, 2] {
             let reason = refused(&Trial { workers, data: data.clone(), ..resumed.clone() });
-            let expected =
-                "this checkpoint was made on other data: labels differ, feature values are the same";
+            let expected = "this checkpoint was made on other data: labels or weights differ, feature values are the same";
             assert_eq!(reason, expected, "{} on {workers} workers", entry.name);
         }
     }

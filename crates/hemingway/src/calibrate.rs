@@ -5,7 +5,7 @@ use hemingway_train::{Cluster, Needs, StopRules, catalogue};
 use serde::Serialize;
 
 use crate::default_choice::{MPI, choose};
-use crate::prepare::set_up_ranks;
+use crate::prepare::{ManyClasses, set_up_ranks};
 use crate::{Error, TrainRequest, ranks};
 
 /// Rounds of each algorithm that is measured.
@@ -26,7 +26,7 @@ pub struct Calibration {
 pub fn calibrate_cluster(request: TrainRequest) -> Result<Calibration, Error> {
     let request = TrainRequest { engine: Some(MPI.to_owned()), ..request }.in_full();
     let choice = choose(&request)?;
-    let setup = set_up_ranks(&request, &choice)?;
+    let setup = set_up_ranks(&request, &choice, ManyClasses::Refused)?;
 
     let stop = StopRules { rounds: Some(ROUNDS), ..StopRules::default() };
     let stage = |name: &str| Stage {

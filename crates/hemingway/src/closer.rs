@@ -6,9 +6,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hemingway_data::Labels;
+use hemingway_train::Stop;
+
 use crate::prepare::Ready;
 use crate::session::save_last_checkpoint;
-use crate::{Error, Place, Store, TrainReport, TrainRequest};
+use crate::{Error, Place, Store, StoredRun, TrainReport, TrainRequest};
 
 /// How long an interrupted run is given to end by itself, after its round. Less loses the end of more rounds; more makes
 /// whoever asked it to stop, and follows up with something harsher, do so.
@@ -40,7 +43,12 @@ impl Closer {
         let save = || {
             let store = Store::open(&self.place)?;
             let run = store.run(&self.run)?;
-            save_last_checkpoint(&self.place, &store, &run, &self.request, self.ready.without_test())
+            let report =
+                save_last_checkpoint(&self.place, &store, &run, &self.request, self.ready.without_test())?;
+            match &self.request.class_of {
+                Some(all) => Err(classes_missing(&store, all)?),
+                None => Ok(report),
+            }
         };
         Some(save())
     }
@@ -60,4 +68,15 @@ impl Closer {
     fn lock(&self) -> MutexGuard<'_, bool> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The run of all classes has no model either, and its process ends.
+fn classes_missing(store: &Store, all: &str) -> Result<Error, Error> {
+    let run = store.run(all)?;
+    let ended = |run: &StoredRun| run.report.as_ref().is_some_and(|report| report.stop != Stop::Interrupted);
+    let done = store.classes_of(all)?.iter().filter(|run| ended(run)).count();
+    let of = if let Labels::Several(names) = &run.dataset.labels { names.len() } else { done };
+    let missing = Error::ClassesMissing { run: run.id.clone(), done, of };
+    store.fail_run(&run, &missing.to_string())?;
+    Ok(missing)
 }

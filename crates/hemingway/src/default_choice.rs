@@ -18,7 +18,7 @@ use hemingway_train::protocol::Stage;
 use hemingway_train::{Cluster, Parameters, Scoring, StopRules};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Explanation, RanksRequest, Switched, TrainRequest};
+use crate::{Error, Explanation, LambdaReport, RanksRequest, Switched, TrainRequest};
 
 /// The error that is enough where nothing else is asked for.
 pub(crate) const USUAL_ERROR: f64 = 1e-3;
@@ -50,6 +50,9 @@ pub struct Choice {
     pub scoring: Scoring,
     /// Why.
     pub reason: String,
+    /// How λ was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<LambdaReport>,
     /// How the run came from the configuration that it began with to the present one.
     #[serde(default)]
     pub switches: Vec<Switched>,
@@ -120,6 +123,7 @@ pub fn choose(request: &TrainRequest) -> Result<Choice, Error> {
         engine,
         stop: stop(request.stop),
         reason: reason.to_owned(),
+        lambda: None,
         switches: Vec::new(),
         explanation: None,
     })

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::LambdaError;
+
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,6 +17,9 @@ pub enum Error {
     /// The job makes no sense, or training failed.
     #[error(transparent)]
     Train(hemingway_train::Error),
+    /// λ cannot be chosen.
+    #[error(transparent)]
+    Lambda(#[from] LambdaError),
     /// A goal or limit outside its range.
     #[error("{name} = {value} is out of range: {expected}")]
     OutOfRange {
@@ -277,6 +282,16 @@ pub enum Error {
     /// The user interrupted a run that has nothing to save yet.
     #[error("interrupted before the first checkpoint: there is no model to save yet")]
     Interrupted,
+    /// The user interrupted a run of several classes that have not all been trained.
+    #[error("interrupted with {done} of {of} classes done: there is no model before all of them have one")]
+    ClassesMissing {
+        /// The run.
+        run: String,
+        /// How many are done.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// The launcher died, and nobody knows why.
     #[error("the workers were lost: {how}{}", quoted(.words))]
     RanksLost {
@@ -335,10 +350,44 @@ pub enum Error {
     #[error("training needs labels, but --label none says the data has none")]
     Unlabelled,
     /// Test data without labels.
-    #[error("the test data {spec} has no labels to compare with")]
+    #[error("the data {spec} has no labels to compare with")]
     UnlabelledTest {
         /// As given.
         spec: String,
+    },
+    /// Probabilities of a model that gives none.
+    #[error("the {0} loss gives no probabilities, only margins")]
+    NoProbabilities(hemingway_train::Loss),
+    /// Rows that a curve cannot be fitted to.
+    #[error("all rows of {spec} are of one class, so no probabilities can be fitted")]
+    OneClass {
+        /// As given.
+        spec: String,
+    },
+    /// A curve for margins of more than two classes.
+    #[error("probabilities are fitted to the margins of two classes, but the model has {classes}")]
+    CurveOfSeveral {
+        /// How many.
+        classes: usize,
+    },
+    /// Rows of another kind than those of training.
+    #[error(
+        "in {spec} larger margins go with the negative class: a curve fitted to them has slope {slope:.3}"
+    )]
+    OppositeMargins {
+        /// As given.
+        spec: String,
+        /// What was fitted.
+        slope: f64,
+    },
+    /// Probabilities of quantities.
+    #[error("the model predicts numbers, which have no probabilities")]
+    ProbabilitiesOfNumbers,
+    /// A model that other programs cannot compute.
+    #[error("the model cannot be written as ONNX: {problem}")]
+    NotInOnnx {
+        /// Why not.
+        problem: String,
     },
     /// Quantities with a loss for classes.
     #[error("the {0} loss tells classes apart, but --regression says that labels are quantities")]
@@ -579,6 +628,7 @@ impl Error {
             | Error::Standstill { .. }
             | Error::RoundTooLong { .. }
             | Error::Interrupted
+            | Error::ClassesMissing { .. }
             | Error::AllFailed { .. }
             | Error::StudyLost { .. }
             | Error::RanksNotStarted { .. }
@@ -602,12 +652,19 @@ impl Error {
 
     /// Whether it ended before what the user asked for was reached, rather than that it was badly put.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Error::Impossible { .. } | Error::Interrupted)
+        matches!(
+            self,
+            Error::Impossible { .. }
+                | Error::Interrupted
+                | Error::ClassesMissing { .. }
+                | Error::Lambda(LambdaError::Interrupted)
+        )
     }
 
     /// What to do next, where that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::Lambda(error) => error.hint(),
             Error::ClusterWithoutSimulation { .. } => Some("leave out --engine, or use --engine simulated"),
             Error::Impossible { .. } => {
                 Some("ask for less, or `hemingway explain` without the limit shows what it takes")
@@ -663,9 +720,21 @@ impl Error {
                  last checkpoint",
             ),
             Error::Interrupted => Some("`hemingway train --resume last` begins it anew"),
+            Error::ClassesMissing { .. } => {
+                Some("`hemingway train --resume last` goes on with the classes that are missing")
+            }
             Error::RanksNotStarted { .. } | Error::RanksDoNotStart { .. } => {
                 Some("check the hosts with `mpirun --hostfile FILE -n 2 hemingway-worker --check`")
             }
+            Error::UnlabelledTest { .. } => Some("name the column that holds them with --label COLUMN"),
+            Error::NoProbabilities(_) => {
+                Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
+            }
+            Error::CurveOfSeveral { .. } => Some("train with --loss logistic, which has its own"),
+            Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
+            Error::OppositeMargins { .. } => Some(
+                "check that the data is of the same kind as in training, and which column holds its labels",
+            ),
             Error::LossForClasses(_) => Some("use --loss squared, or leave out --regression"),
             Error::WriteModel { source, .. } if source.kind() == io::ErrorKind::StorageFull => Some(
                 "free some space, then go on with `hemingway train --resume last`; --model FILE names another place",

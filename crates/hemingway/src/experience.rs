@@ -68,7 +68,9 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
 
 /// The families of these runs.
 pub(crate) fn families_of(runs: Vec<(StoredRun, Vec<Point>)>) -> Result<Vec<Family>, Error> {
-    let sound = runs.into_iter().map(|(run, points)| {
+    // Those that did not begin at zero weights are not compared with others.
+    let from_zero = runs.into_iter().filter(|(run, _)| run.choice.lambda.is_none());
+    let sound = from_zero.map(|(run, points)| {
         let mut points: Vec<Point> = points.into_iter().filter(is_sound).collect();
         (as_begun(run, &mut points), points)
     });

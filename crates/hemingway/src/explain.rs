@@ -132,6 +132,7 @@ impl ExplainRequest {
         if choice.engine != SIMULATED {
             explanation.overhead_seconds += profiled.seconds;
         }
+        explanation.warnings.extend(profiled.first_of_several.clone());
         Ok(explanation)
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hemingway_data::Difference;
 use hemingway_plan::{Configuration, Goal, PastScore, PastStage, Settings};
 use hemingway_train::Point;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct Reused {
     /// The name of its data, if it is not the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<String>,
+    /// Whether it told another class from the rest of the same rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_labels: bool,
 }
 
 impl History {
@@ -62,13 +66,14 @@ impl History {
                 let difference = run.dataset.difference(data).unwrap_or_default();
                 history.dropped.push(format!("run {}: its data has changed: {difference}", run.id));
             }
-            if !matches!(likeness, Likeness::Same | Likeness::Similar) {
+            if !matches!(likeness, Likeness::Same | Likeness::OtherLabels | Likeness::Similar) {
                 continue;
             }
             let points = store.points(&run)?;
-            let same_machines = likeness == Likeness::Same && ran_here(&run, choice);
+            // A round over the same rows takes as long whatever their labels are.
+            let same_machines = likeness != Likeness::Similar && ran_here(&run, choice);
             history.add(&run, &points, likeness, same_machines);
-            if same_machines {
+            if same_machines && likeness == Likeness::Same {
                 here.push((run, points));
             }
         }
@@ -83,7 +88,7 @@ impl History {
         }
         let Settings { similar, repeat, .. } = Settings::default();
         for stage in &mut stages {
-            stage.rounds_deviation = if likeness == Likeness::Similar { similar } else { repeat };
+            stage.rounds_deviation = if likeness == Likeness::Same { repeat } else { similar };
             stage.pace_deviation = same_machines.then_some(0.0);
         }
         self.stages.extend(stages.into_iter().map(|stage| (run.id.clone(), stage)));
@@ -92,6 +97,7 @@ impl History {
             algorithm: run.choice.algorithm.clone(),
             what: if same_machines { "rounds and seconds" } else { "rounds" }.to_owned(),
             similar: (likeness == Likeness::Similar).then(|| run.dataset.name.clone()),
+            other_labels: likeness == Likeness::OtherLabels,
         });
     }
 
@@ -130,6 +136,8 @@ const FIT_SECONDS: f64 = 0.07;
 enum Likeness {
     Same,
     Similar,
+    /// The same rows with other labels, as those of another class.
+    OtherLabels,
     /// The same file with other content.
     Changed,
     None,
@@ -138,6 +146,10 @@ enum Likeness {
 impl Likeness {
     fn between(run: &StoredRun, request: &TrainRequest, data: &DatasetSummary) -> Likeness {
         let (then, now) = (&run.request, request);
+        if run.choice.lambda.is_some() {
+            // It did not begin at zero weights.
+            return Likeness::None;
+        }
         if (then.loss, then.lambda, then.has_bias()) != (now.loss, now.lambda, now.has_bias()) {
             return Likeness::None;
         }
@@ -148,10 +160,16 @@ impl Likeness {
         match (same_name, same_content) {
             (_, true) => Likeness::Same,
             (true, false) if same_rows => Likeness::Changed,
+            _ if other_labels(&run.dataset, data) => Likeness::OtherLabels,
             _ if alike(&run.dataset, data) => Likeness::Similar,
             _ => Likeness::None,
         }
     }
+}
+
+fn other_labels(then: &DatasetSummary, now: &DatasetSummary) -> bool {
+    let (Some(then), Some(now)) = (then.fingerprint, now.fingerprint) else { return false };
+    then.difference(&now) == Some(Difference::Targets)
 }
 
 fn alike(then: &DatasetSummary, now: &DatasetSummary) -> bool {

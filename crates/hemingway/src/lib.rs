@@ -31,6 +31,7 @@
 mod adaptive;
 mod calibrate;
 mod closer;
+mod coefficients;
 mod configurations;
 mod default_choice;
 mod design;
@@ -42,14 +43,20 @@ mod fitted_history;
 mod foreign;
 mod history;
 mod inputs;
+mod lambda;
 mod measure;
+pub mod metrics;
 mod model_file;
 mod older;
+mod onnx;
 mod owner;
 mod pilots;
 mod place;
+mod platt;
 mod plot;
 mod predict;
+mod prediction_table;
+mod predictions;
 mod prepare;
 mod process;
 mod profile;
@@ -68,6 +75,7 @@ mod units;
 pub use adaptive::Switched;
 pub use calibrate::{Calibration, calibrate_cluster};
 pub use closer::{Closer, GRACE};
+pub use coefficients::{ClassCoefficients, Coefficient, Coefficients};
 pub use default_choice::{Choice, choose};
 pub use design::{DesignRequest, measure_within};
 pub use error::Error;
@@ -77,14 +85,21 @@ pub use fit::{Ahead, Fitted, Forecast, Prediction, predict_traces};
 pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
+pub use lambda::{
+    LambdaChoice, LambdaError, LambdaFold, LambdaGrid, LambdaPlan, LambdaPoint, LambdaReport, LambdaRequest,
+    Score, Select, check_lambda_plot, plot_lambda,
+};
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
-pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, TABLE_VERSION, VERSION};
+pub use model_file::{ClassModel, FORMAT, LATEST_VERSION, ModelFile, SPARSE_VERSION, VERSION};
 pub use owner::Owner;
 pub use pilots::MadePilot;
 pub use place::{Place, check_writable};
-pub use predict::{Predictions, predict};
+pub use platt::PlattScaling;
+pub use predict::{Evaluation, evaluate, predict, with_probabilities};
+pub use prediction_table::{PredictionFormat, PredictionTable};
+pub use predictions::Predictions;
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
-pub use report::{DatasetSummary, Straggler, TrainReport};
+pub use report::{ClassReport, DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
     Accuracy, BespokeReproduction, BespokeRequest, BespokeWatch, DatasetFacts, DatasetMattersReproduction,
     DatasetMattersRequest, DatasetMattersWatch, Errors, Forward, Gap, Gaps, Outcome, PanelGaps,
@@ -92,7 +107,7 @@ pub use reproduce::{
     reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
-pub use session::{Progress, Watch, resume, train};
+pub use session::{Progress, Watch, resume, train, train_choosing_lambda};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
 pub use table::{ColumnKind, ColumnSummary, TableSummary};
 pub use tune::{
@@ -109,8 +124,8 @@ pub use hemingway_plan::{
     Settings as PlannerSettings, Stage, SystemModel, Unit,
 };
 pub use hemingway_train::{
-    About, Cluster, Crowded, Effort, Entry, GradientNoise, LOSSES, Loss, Needs, Parameters, Point, Quality,
-    SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical, catalogue,
-    engines, named, stands_for,
+    About, Cluster, Crowded, Effort, Entry, Floor, GradientNoise, LOSSES, Loss, Needs, Parameters, Point,
+    Quality, SampledProfile, Scoring, Seconds, Stop, StopRules, TakeOver, Topology, aliases, canonical,
+    catalogue, engines, named, stands_for,
 };
 pub use hemingway_tune as tuning;

@@ -2,40 +2,17 @@
 
 use hemingway_data::{Labels, LoadOptions, Loaded, MemoryLimit, load_counting};
 
-use hemingway_train::Quality;
-
+use crate::metrics::Metrics;
 use crate::prepare::load_options;
-use crate::{DataRequest, Error, ModelFile};
+use crate::{DataRequest, Error, ModelFile, PlattScaling, Predictions};
 
-/// What a model says about data.
+/// How well a model predicts data that has labels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Predictions {
-    /// x·w (+ bias), one per row: the sign is the class, for regression it is the prediction itself.
-    pub margins: Vec<f64>,
-    /// What they stand for.
-    pub labels: Labels,
-    /// How well they agree with the data's own labels, if it has any.
-    pub quality: Option<Quality>,
-    /// Values left out because the model knows no such feature.
-    pub dropped_values: usize,
-    /// Columns that the model does not know.
-    pub ignored_columns: Vec<String>,
-    /// Cells with a text that the model does not know.
-    pub unseen_levels: usize,
-    /// What names each row, if a column was asked for.
-    pub ids: Vec<String>,
-}
-
-impl Predictions {
-    /// The prediction for one row in the words of the training data.
-    pub fn label(&self, row: usize) -> String {
-        let margin = self.margins[row];
-        match &self.labels {
-            Labels::Classes { positive, .. } if margin >= 0.0 => positive.clone(),
-            Labels::Classes { negative, .. } => negative.clone(),
-            Labels::Numbers => margin.to_string(),
-        }
-    }
+pub struct Evaluation {
+    /// In figures.
+    pub metrics: Metrics,
+    /// What they are figures of.
+    pub predictions: Predictions,
 }
 
 /// Reads data as the model's training data was read, and predicts each row.
@@ -52,8 +29,34 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
     let loaded = load_counting(&request.spec, &options)?;
     let Loaded { dataset: mut data, dropped_values, ignored_columns, unseen_levels, ids, .. } = loaded;
     model.transform.apply(&mut data);
-    let margins = hemingway_train::predict(&data, &model.all_weights());
-    let quality = (!data.targets.is_empty()).then(|| Quality::of(&margins, &data));
-    let labels = model.labels.clone();
-    Ok(Predictions { margins, labels, quality, dropped_values, ignored_columns, unseen_levels, ids })
+    let predictions = Predictions::of(model, &data);
+    Ok(Predictions { dropped_values, ignored_columns, unseen_levels, ids, ..predictions })
+}
+
+/// Predicts each row of data that has labels, and compares.
+pub fn evaluate(model: &ModelFile, request: &DataRequest) -> Result<Evaluation, Error> {
+    let predictions = predict(model, request)?;
+    let unlabelled = || Error::UnlabelledTest { spec: request.spec.clone() };
+    let metrics = predictions.metrics().ok_or_else(unlabelled)?;
+    Ok(Evaluation { metrics, predictions })
+}
+
+/// The same model with probabilities: a curve fitted to its margins on data that took no part in training.
+pub fn with_probabilities(model: &ModelFile, request: &DataRequest) -> Result<ModelFile, Error> {
+    match &model.labels {
+        Labels::Classes { .. } => {}
+        Labels::Several(names) => return Err(Error::CurveOfSeveral { classes: names.len() }),
+        Labels::Numbers => return Err(Error::ProbabilitiesOfNumbers),
+    }
+    let Predictions { margins, targets, .. } = predict(model, request)?;
+    let spec = || request.spec.clone();
+    if targets.is_empty() {
+        return Err(Error::UnlabelledTest { spec: spec() });
+    }
+    let is_positive: Vec<bool> = targets.iter().map(|target| *target > 0.0).collect();
+    let fitted = PlattScaling::fit(&margins, &is_positive).ok_or_else(|| Error::OneClass { spec: spec() })?;
+    if fitted.slope <= 0.0 {
+        return Err(Error::OppositeMargins { spec: spec(), slope: fitted.slope });
+    }
+    Ok(ModelFile { platt: Some(fitted), ..model.clone() })
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, Encoding, Features, Fingerprint, Format, LabelColumn, LoadOptions, Loaded, Matrix,
-    MemoryLimit, Transform, load, load_counting, parse_delimiter,
+    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, Format, LabelColumn, LoadOptions,
+    Loaded, Matrix, MemoryLimit, Transform, load, load_counting, parse_delimiter,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
@@ -31,6 +31,8 @@ pub(crate) struct Ready {
     pub room: Option<Room>,
     pub transform: Transform,
     pub test: Option<Loaded>,
+    /// Several classes, if the rows are here and of several.
+    pub several: Option<Several>,
     /// Reading the data.
     pub load_seconds: f64,
     /// The part of it that bringing rows into random order took, if that was asked for.
@@ -43,14 +45,48 @@ impl Ready {
     /// All of it but the test data.
     pub(crate) fn without_test(&self) -> Ready {
         let (summary, features) = (self.summary.clone(), self.features.clone());
-        let encoding = self.encoding.clone();
-        Ready { summary, features, encoding, transform: self.transform.clone(), test: None, ..*self }
+        let (encoding, transform) = (self.encoding.clone(), self.transform.clone());
+        Ready { summary, features, encoding, transform, test: None, several: None, ..*self }
+    }
+
+    /// The problem of one of several classes, whose rows are here, and which becomes +1 in them. Nobody waits for them to be
+    /// read again.
+    pub(crate) fn tell_apart(&self, class: usize, data: &mut Dataset) -> Ready {
+        let mut ready = Ready { load_seconds: 0.0, transform_seconds: 0.0, ..self.without_test() };
+        if let Some(several) = &self.several {
+            several.tell_apart(class, data, &mut ready.summary);
+        }
+        ready
     }
 
     /// Refuses a choice whose vectors do not fit into the memory.
     pub(crate) fn check_room(&self, choice: &Choice) -> Result<(), Error> {
         self.room.map_or(Ok(()), |room| room.check(choice, &self.summary, &self.problem))
     }
+}
+
+/// Several classes of rows that are here.
+pub(crate) struct Several {
+    pub used: EachClass,
+    /// What the file contains with each class against the rest.
+    source: Vec<Fingerprint>,
+}
+
+impl Several {
+    fn tell_apart(&self, class: usize, data: &mut Dataset, summary: &mut DatasetSummary) {
+        self.used.tell_apart(class, data);
+        summary.labels = data.labels.clone();
+        (summary.fingerprint, summary.source) = (Some(data.fingerprint), Some(self.source[class]));
+    }
+}
+
+/// What becomes of data with more than two classes, none of which was picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ManyClasses {
+    /// It is an error.
+    Refused,
+    /// It is read with all of its classes.
+    Kept,
 }
 
 /// Who has the data and trains on it.
@@ -60,7 +96,7 @@ pub(crate) enum Trainer {
         /// How its workers are arranged.
         engine: Box<dyn Engine>,
         /// All of the data.
-        data: Box<Dataset>,
+        data: Arc<Dataset>,
     },
     /// Other processes, which wait for the word.
     Ranks {
@@ -107,17 +143,18 @@ impl Trainer {
 }
 
 /// Checks what can be checked at once, then reads the data, or has it read, and checks the rest. A run that goes on
-/// from a checkpoint hands it to whoever trains.
+/// from a checkpoint hands it to whoever trains. Data of several classes is prepared as such, for each of them to be trained.
 pub(crate) fn prepare(
     request: &TrainRequest,
     choice: &Choice,
     from: Option<&Checkpoint>,
+    many: ManyClasses,
 ) -> Result<(Ready, Trainer), Error> {
     let problem = checked(request, choice)?;
     if choice.engine == MPI {
-        have_it_read(request, choice, from, problem)
+        have_it_read(request, choice, from, problem, many)
     } else {
-        read_it_here(request, choice, problem)
+        read_it_here(request, choice, problem, many)
     }
 }
 
@@ -140,7 +177,7 @@ pub(crate) fn look_closely(
     if choice.engine == MPI {
         return look_on_ranks(request, choice, interrupt);
     }
-    let (ready, data) = read(request, choice, problem)?;
+    let (ready, data) = read(request, choice, problem, ManyClasses::Refused)?;
     let limit = limit(request).bytes.saturating_sub(data_bytes(&data));
     let bytes = Characters::bytes(&data.matrix);
     check_bytes(&data.name, "its rows and what is found of each take", bytes, limit)?;
@@ -153,7 +190,7 @@ pub(crate) fn look_closely(
 }
 
 fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool) -> Result<LookedAt, Error> {
-    let setup = set_up_ranks(request, choice)?.with_closer_look();
+    let setup = set_up_ranks(request, choice, ManyClasses::Refused)?.with_closer_look();
     let ranks = setup.start(None, Some(interrupt))?;
     let loaded = ranks.loaded.clone();
     ranks.dismiss();
@@ -170,6 +207,7 @@ fn look_on_ranks(request: &TrainRequest, choice: &Choice, interrupt: &AtomicBool
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
         table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
@@ -187,6 +225,8 @@ pub(crate) struct Profiled {
     pub room: Option<Room>,
     /// Numbers of workers to choose from, if not the usual ones.
     pub workers: Option<Vec<usize>>,
+    /// What is to be known where this is the first of several classes.
+    pub first_of_several: Option<String>,
     /// Who would train, where that is this process.
     trainer: Option<Trainer>,
 }
@@ -202,18 +242,34 @@ impl Profiled {
 pub(crate) fn profile(request: &TrainRequest, choice: &Choice) -> Result<Profiled, Error> {
     let problem = checked(request, choice)?;
     let workers = match choice.engine.as_str() {
-        MPI => Some(workers_to_choose(set_up_ranks(request, choice)?.most_workers())),
+        MPI => {
+            let setup = set_up_ranks(request, choice, ManyClasses::Kept)?;
+            Some(workers_to_choose(setup.most_workers()))
+        }
         _ => None,
     };
-    let (ready, data) = read(request, choice, problem)?;
+    let (ready, mut data) = read(request, choice, problem, ManyClasses::Kept)?;
+    let first_of_several = ready.several.as_ref().map(|several| {
+        let names = &several.used.names;
+        format!("{} classes: this is the plan for the first, {} against the rest", names.len(), names[0])
+    });
+    let ready = if first_of_several.is_some() { ready.tell_apart(0, &mut data) } else { ready };
     let begun = Instant::now();
     let profile = profile_of(&data, &problem);
     let seconds = begun.elapsed().as_secs_f64();
     let trainer = match choice.engine.as_str() {
         MPI => None,
-        _ => Some(Trainer::Here { engine: engine(choice)?, data: Box::new(data) }),
+        _ => Some(Trainer::Here { engine: engine(choice)?, data: Arc::new(data) }),
     };
-    Ok(Profiled { data: ready.summary, profile, seconds, room: ready.room, workers, trainer })
+    Ok(Profiled {
+        data: ready.summary,
+        profile,
+        seconds,
+        room: ready.room,
+        workers,
+        first_of_several,
+        trainer,
+    })
 }
 
 /// Powers of two, and as many as there may be.
@@ -236,34 +292,54 @@ fn checked(request: &TrainRequest, choice: &Choice) -> Result<Problem, Error> {
 
 /// What the data of a request contains now, read for this alone.
 pub(crate) fn source_fingerprint(request: &TrainRequest) -> Result<Fingerprint, Error> {
-    Ok(load(&request.data.spec, &train_options(request)?)?.fingerprint)
+    Ok(load(&request.data.spec, &train_options(request, ManyClasses::Refused)?)?.fingerprint)
 }
 
 fn read_it_here(
     request: &TrainRequest,
     choice: &Choice,
     problem: Problem,
+    many: ManyClasses,
 ) -> Result<(Ready, Trainer), Error> {
     let engine = engine(choice)?;
-    let (ready, data) = read(request, choice, problem)?;
-    Ok((ready, Trainer::Here { engine, data: Box::new(data) }))
+    let (ready, data) = read(request, choice, problem, many)?;
+    Ok((ready, Trainer::Here { engine, data: Arc::new(data) }))
 }
 
 /// Reads all data of a request into this process.
-fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Ready, Dataset), Error> {
+fn read(
+    request: &TrainRequest,
+    choice: &Choice,
+    problem: Problem,
+    many: ManyClasses,
+) -> Result<(Ready, Dataset), Error> {
     let begin = Instant::now();
     let limit = limit(request);
-    let loaded = load_counting(&request.data.spec, &within(limit.bytes, train_options(request)?))?;
+    let options = match request.class_of {
+        // A sample has its share of each class, so the class is picked after it was taken.
+        Some(_) => LoadOptions { positive: None, ..train_options(request, ManyClasses::Kept)? },
+        None => train_options(request, many)?,
+    };
+    let loaded = load_counting(&request.data.spec, &within(limit.bytes, options))?;
     let Loaded { dataset: mut data, unlabelled_rows, .. } = loaded;
     let source = data.fingerprint;
+    let each_class = EachClass::of(&data);
     if request.data.fraction < 1.0 {
         check_sample(request, &data, &limit)?;
         data = data.sample(request.data.fraction, request.seed);
     }
+    let used = EachClass::of(&data);
     let shuffle_seconds = shuffle(request, &mut data, &limit)?;
+    let several = each_class.zip(used).map(|(all, used)| Several {
+        source: (0..all.names.len()).map(|class| all.content(class)).collect(),
+        used: used.in_order_of(&data),
+    });
     check_workers(choice.workers, &data)?;
+    let asked = request.data.class_weight.as_ref();
+    let class_weights = asked.map_or(Ok(Vec::new()), |asked| data.weigh_classes(asked))?;
     let table = data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, unlabelled_rows));
-    let mut summary = DatasetSummary { source: Some(source), table, ..DatasetSummary::of(&data) };
+    let mut summary =
+        DatasetSummary { source: Some(source), class_weights, table, ..DatasetSummary::of(&data) };
     let left = limit.bytes.saturating_sub(data_bytes(&data));
     let mut test = load_test(request, &summary, &data.features, data.encoding.as_deref(), left)?;
     let load_seconds = begin.elapsed().as_secs_f64();
@@ -287,11 +363,22 @@ fn read(request: &TrainRequest, choice: &Choice, problem: Problem) -> Result<(Re
         room,
         transform,
         test,
+        several,
         load_seconds,
         shuffle_seconds,
         transform_seconds,
     };
-    Ok((ready, data))
+    Ok(pick_class(request, ready, data))
+}
+
+/// A run of one of several classes goes on with that class alone.
+fn pick_class(request: &TrainRequest, ready: Ready, mut data: Dataset) -> (Ready, Dataset) {
+    let picked = request.class_of.as_ref().and(request.data.positive.as_ref());
+    let class = picked.zip(ready.several.as_ref()).and_then(|(name, several)| several.used.place(name));
+    let Some(class) = class else { return (ready, data) };
+    let (load_seconds, transform_seconds) = (ready.load_seconds, ready.transform_seconds);
+    let ready = Ready { load_seconds, transform_seconds, ..ready.tell_apart(class, &mut data) };
+    (ready, data)
 }
 
 /// Brings the rows into random order, if that is asked for; how long it took.
@@ -312,8 +399,9 @@ fn have_it_read(
     choice: &Choice,
     from: Option<&Checkpoint>,
     problem: Problem,
+    many: ManyClasses,
 ) -> Result<(Ready, Trainer), Error> {
-    let setup = set_up_ranks(request, choice)?;
+    let setup = set_up_ranks(request, choice, many)?;
     let ranks = setup.start(from, None)?;
     let loaded = ranks.loaded.clone();
     let summary = DatasetSummary {
@@ -323,6 +411,7 @@ fn have_it_read(
         occurring: loaded.used.as_ref().map(Vec::len),
         nonzeros: loaded.nonzeros,
         labels: loaded.labels,
+        class_weights: loaded.class_weights,
         fingerprint: Some(loaded.fingerprint),
         source: Some(loaded.fingerprint.untreated()),
         table: loaded.encoding.as_ref().map(|encoding| TableSummary::new(encoding, loaded.unlabelled_rows)),
@@ -344,6 +433,7 @@ fn have_it_read(
         room: loaded.room.map(Room::on_ranks),
         transform: loaded.transform,
         test,
+        several: None,
         load_seconds: loaded.load_seconds + begin.elapsed().as_secs_f64(),
         shuffle_seconds: None,
         transform_seconds: loaded.transform_seconds,
@@ -352,12 +442,17 @@ fn have_it_read(
 }
 
 /// Ranks that will read the data of a request.
-pub(crate) fn set_up_ranks(request: &TrainRequest, choice: &Choice) -> Result<Setup, Error> {
+pub(crate) fn set_up_ranks(
+    request: &TrainRequest,
+    choice: &Choice,
+    many: ManyClasses,
+) -> Result<Setup, Error> {
     request.check_seen_by_ranks()?;
     let source = Source {
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
-        options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request)? },
+        options: LoadOptions { memory_limit: request.memory_limit, ..train_options(request, many)? },
+        class_weight: request.data.class_weight.clone(),
         normalise_rows: request.data.normalise_rows,
         standardise: request.data.is_standardised(),
     };
@@ -387,10 +482,11 @@ pub(crate) fn load_options(request: &DataRequest) -> Result<LoadOptions, Error> 
     })
 }
 
-fn train_options(request: &TrainRequest) -> Result<LoadOptions, Error> {
+fn train_options(request: &TrainRequest, many: ManyClasses) -> Result<LoadOptions, Error> {
     let fraction = request.data.fraction;
     let options = LoadOptions {
         regression: request.is_regression(),
+        several: many == ManyClasses::Kept,
         learn_on: (fraction < 1.0).then_some((fraction, request.seed)),
         ..load_options(&request.data)?
     };
@@ -427,6 +523,18 @@ fn check_bytes(file: &str, what: &str, bytes: u64, limit: u64) -> Result<(), Err
     Err(hemingway_data::Error::OverLimit { file, what, bytes, limit }.into())
 }
 
+/// More data of the kind of the training data, beside it, with the same done to it.
+pub(crate) fn more_data(spec: &str, request: &TrainRequest, ready: &Ready) -> Result<Loaded, Error> {
+    let left = ready.room.map_or(u64::MAX, |room| room.left());
+    let request = TrainRequest { test: Some(spec.to_owned()), ..request.clone() };
+    let unlabelled = || Error::UnlabelledTest { spec: spec.to_owned() };
+    let more = load_test(&request, &ready.summary, &ready.features, ready.encoding.as_deref(), left)?;
+    let mut more = more.ok_or_else(unlabelled)?;
+    check_centred(&ready.transform, &more.dataset, left)?;
+    ready.transform.apply(&mut more.dataset);
+    Ok(more)
+}
+
 /// Test data takes its features and its classes from the training data.
 fn load_test(
     request: &TrainRequest,
@@ -443,7 +551,7 @@ fn load_test(
         memory_limit: Some(limit),
         labels: Some(training.labels.clone()),
         positive: None,
-        ..train_options(request)?
+        ..train_options(request, ManyClasses::Refused)?
     };
     let test = load_counting(spec, &options)?;
     if test.dataset.targets.is_empty() {
@@ -458,7 +566,7 @@ fn problem(request: &TrainRequest) -> Result<Problem, Error> {
     Ok(if request.has_bias() { problem.with_bias() } else { problem })
 }
 
-fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
+pub(crate) fn engine(choice: &Choice) -> Result<Box<dyn Engine>, Error> {
     match (choice.engine.as_str(), &choice.cluster) {
         ("threads", _) => Ok(Box::new(Threads)),
         ("simulated", Some(cluster)) => Ok(Box::new(Simulated::new(cluster.clone()))),

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use hemingway_data::{Dataset, Fingerprint, Labels};
+use hemingway_data::{CountedClass, Dataset, Fingerprint, Labels};
 use hemingway_plan::{Candidate, Rejected};
 use hemingway_train::{Effort, Loss, Parameters, Stop};
 use serde::{Deserialize, Serialize};
 
-use crate::{Reused, Switched, TableSummary};
+use crate::metrics::Metrics;
+use crate::{LambdaReport, Reused, Switched, TableSummary};
 
 /// The result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct TrainReport {
     pub loss: Loss,
     /// Strength of the L2 penalty.
     pub lambda: f64,
+    /// How λ was chosen, with every λ that was tried; absent if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaReport>,
     /// Whether the model has a constant term.
     pub bias: bool,
     /// Whether columns were scaled to standard deviation 1.
@@ -107,6 +111,9 @@ pub struct TrainReport {
     /// Workers of the mpi engine that computed notably slower than the others, the slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stragglers: Vec<Straggler>,
+    /// What came of each of several classes; the figures of the report are then sums, and of errors the worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassReport>,
     /// The share of training rows with the right class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_accuracy: Option<f64>,
@@ -119,9 +126,41 @@ pub struct TrainReport {
     /// The root of the mean squared error on the test data, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rmse: Option<f64>,
+    /// How well the model predicts the test data, in all figures; not known of runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_metrics: Option<Metrics>,
     /// Test values left out because the training data has no such feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_dropped_values: Option<usize>,
+}
+
+/// What came of one of several classes, told from the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassReport {
+    /// Its label.
+    pub name: String,
+    /// Its own run, in which there is more.
+    pub run: String,
+    /// How many rows are of it; unknown where other processes have them.
+    pub rows: Option<usize>,
+    /// The algorithm in the end.
+    pub algorithm: String,
+    /// Number of workers in the end.
+    pub workers: usize,
+    /// Rounds finished.
+    pub rounds: u64,
+    /// The training clock.
+    pub seconds: f64,
+    /// P at the model.
+    pub primal: f64,
+    /// Proved lower bound on the best possible P; absent if nothing is proved.
+    pub dual: Option<f64>,
+    /// Proved bound on the relative error of P; absent if nothing is proved.
+    pub certified_error: Option<f64>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Whether what was asked for was reached.
+    pub goal_reached: bool,
 }
 
 /// A worker that is slower than the others.
@@ -154,6 +193,9 @@ pub struct DatasetSummary {
     pub nonzeros: usize,
     /// What the targets stand for.
     pub labels: Labels,
+    /// How often a row of each class counts; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<CountedClass>,
     /// What it contains, with what was done to it; unknown in runs of older versions.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
@@ -175,6 +217,7 @@ impl DatasetSummary {
             occurring: data.features.used.as_ref().map(Vec::len),
             nonzeros: data.matrix.nonzeros(),
             labels: data.labels.clone(),
+            class_weights: Vec::new(),
             fingerprint: Some(data.fingerprint),
             source: Some(data.fingerprint.untreated()),
             table: data.encoding.as_deref().map(|encoding| TableSummary::new(encoding, 0)),

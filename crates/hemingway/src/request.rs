@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hemingway_data::{Format, NumberStyle, absolute_spec, is_standard_input, parse_delimiter, recognised};
+use hemingway_data::{
+    ClassWeight, Format, NumberStyle, absolute_spec, is_standard_input, parse_delimiter, recognised,
+};
 use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
@@ -50,6 +52,9 @@ pub struct TrainRequest {
     pub model: Option<PathBuf>,
     /// Bytes of memory that may be used on each machine; most of what it has available if not given.
     pub memory_limit: Option<u64>,
+    /// The run of all classes that this one is part of: it tells one of several from the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_of: Option<String>,
 }
 
 /// What the planner is told, where algorithm or workers are left open.
@@ -113,6 +118,9 @@ pub struct DataRequest {
     pub label: Option<String>,
     /// The label that becomes +1.
     pub positive: Option<String>,
+    /// How often the rows of each class count; once, if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<ClassWeight>,
     /// Whether labels are quantities rather than classes.
     pub regression: bool,
     /// Whether each row is scaled to length 1.
@@ -175,6 +183,7 @@ impl Default for TrainRequest {
             checkpoint_every: Seconds(5.0),
             model: None,
             memory_limit: None,
+            class_of: None,
         }
     }
 }
@@ -188,6 +197,7 @@ impl Default for DataRequest {
             zero_based: false,
             label: None,
             positive: None,
+            class_weight: None,
             regression: false,
             normalise_rows: false,
             standardise: None,
@@ -249,8 +259,12 @@ impl TrainRequest {
         self.data.regression || (self.loss == Loss::Squared && self.data.positive.is_none())
     }
 
-    /// Refuses quantities where the loss knows only classes.
+    /// Refuses quantities where the loss knows only classes, or classes are to count more or less.
     pub(crate) fn check_labels(&self) -> Result<(), Error> {
+        if self.data.class_weight.is_some() && self.is_regression() {
+            let file = self.data.spec.clone();
+            return Err(hemingway_data::Error::ClassWeightOfNumbers { file }.into());
+        }
         let classes_only = self.loss != Loss::Squared;
         if classes_only && self.is_regression() { Err(Error::LossForClasses(self.loss)) } else { Ok(()) }
     }

@@ -26,6 +26,20 @@ impl Room {
         Room { data: 0, limit: left, each: true }
     }
 
+    /// Bytes that are left beside the data.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.bytes.saturating_sub(self.data)
+    }
+
+    /// Refuses so many bytes more, if they do not fit.
+    pub(crate) fn check_more(&self, file: &str, what: &str, bytes: u64) -> Result<(), Error> {
+        if bytes <= self.left() {
+            return Ok(());
+        }
+        let (file, what) = (file.to_owned(), what.to_owned());
+        Err(hemingway_data::Error::OverLimit { file, what, bytes, limit: self.left() }.into())
+    }
+
     /// Refuses a choice that does not fit.
     pub(crate) fn check(
         &self,

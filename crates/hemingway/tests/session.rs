@@ -46,7 +46,10 @@ fn everything_is_seen_in_order_and_kept() {
             Progress::Loading(spec) => spec.to_owned(),
             Progress::Planned(explanation) => explanation.goal.error.unwrap_or(0.0).to_string(),
             Progress::Started(run) => run.id.clone(),
-            Progress::Closable(_) => return,
+            Progress::ChoosingLambda(..) | Progress::LambdaModels { .. } | Progress::ChosenLambda(_) => {
+                unreachable!("one lambda was given")
+            }
+            Progress::Class { .. } | Progress::Closable(_) => return,
             Progress::Switched(switched) => switched.reason.clone(),
             Progress::Noticed(note) => note.to_owned(),
             Progress::Point(point) => point.round.to_string(),

@@ -18,6 +18,8 @@ fn dataset() -> DatasetSummary {
         occurring: None,
         nonzeros: 20,
         labels,
+        table: None,
+        class_weights: Vec::new(),
         fingerprint: None,
         source: None,
     }

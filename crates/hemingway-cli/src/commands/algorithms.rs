@@ -5,7 +5,7 @@ mod page;
 
 use std::process::ExitCode;
 
-use hemingway::{Entry, catalogue, engines, named};
+use hemingway::{Entry, Floor, catalogue, engines, named};
 use serde_json::{Value, json};
 
 use crate::arguments::Algorithms;
@@ -49,7 +49,7 @@ fn as_json(entry: &Entry) -> Value {
         "suits": entry.about.suits,
         "round": entry.about.round,
         "counts": entry.about.counts,
-        "noise_floor": entry.about.floor,
+        "noise_floor": !matches!(entry.about.floor, Floor::None),
         "starts_from": page::starts_from(entry),
         "alone": entry.alone,
         "parameters": entry.parameters,

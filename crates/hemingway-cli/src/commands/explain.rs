@@ -12,6 +12,7 @@ use crate::{interrupt, output, plan};
 
 pub fn run(arguments: Explain) -> anyhow::Result<ExitCode> {
     let (place, json, all) = (arguments.running.store.place()?, arguments.running.json, arguments.all);
+    train::check_one_lambda(&arguments.task.problem, "explain")?;
     let mut shown = Shown::new(arguments.running.quiet);
     train::say_aliases(arguments.algorithms.iter().chain(&arguments.task.algorithm), arguments.running.quiet);
     let request = request(arguments);

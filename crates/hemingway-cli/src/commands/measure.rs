@@ -29,6 +29,7 @@ pub fn run(arguments: Measure) -> anyhow::Result<ExitCode> {
         (arguments.trials.store.place()?, arguments.trials.json, arguments.trials.quiet);
     let budget = arguments.budget.map(Seconds);
     train::say_aliases(&arguments.algorithms, quiet);
+    train::check_one_lambda(&arguments.problem, "measure")?;
     let request = request(arguments);
     let mut shown = Shown::new(quiet);
     let mut watch =

@@ -12,6 +12,7 @@ use crate::{interrupt, output, words};
 
 pub fn run(arguments: Profile) -> anyhow::Result<ExitCode> {
     let (json, html) = (arguments.json, arguments.html.clone());
+    train::check_one_lambda(&arguments.problem, "profile")?;
     let report = hemingway::profile(&request(arguments), interrupt::listen()?)?;
     if json {
         output::json(&serde_json::to_value(&report)?)?;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hemingway::data::Labels;
 use hemingway::{Point, Removed, Repaired, Status, Stop, Store, StoredRun};
 use serde_json::{Value, json};
 
@@ -105,9 +106,28 @@ fn repair(arguments: &RepairRuns) -> anyhow::Result<ExitCode> {
 type WithEnd = (StoredRun, Option<Point>, u64);
 
 fn runs_with_ends(store: &Store) -> Result<Vec<WithEnd>, hemingway::Error> {
-    let with_end = |run: StoredRun| Ok((store.last_point(&run)?, store.bytes_of(&run)?, run));
-    let runs = store.runs()?.into_iter().map(with_end);
-    runs.map(|run| run.map(|(last, bytes, run)| (run, last, bytes))).collect()
+    let with_end = |run: StoredRun| {
+        let (last, bytes) = (store.last_point(&run)?, store.bytes_of(&run)?);
+        Ok((run, last, bytes))
+    };
+    let runs = store.runs()?.into_iter().map(with_end).collect::<Result<_, hemingway::Error>>()?;
+    Ok(with_their_classes(runs))
+}
+
+/// The runs of classes below that of all classes, in their order.
+fn with_their_classes(runs: Vec<WithEnd>) -> Vec<WithEnd> {
+    let (mut classes, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(run, ..)| {
+        run.request.class_of.is_some() // of a run that was removed they stay, at the end
+    });
+    classes.reverse();
+    let mut ordered = Vec::new();
+    for run in runs {
+        let id = run.0.id.clone();
+        ordered.push(run);
+        ordered.extend(classes.extract_if(.., |(class, ..)| class.request.class_of.as_ref() == Some(&id)));
+    }
+    ordered.extend(classes);
+    ordered
 }
 
 fn table(runs: &[WithEnd]) -> String {
@@ -117,19 +137,31 @@ fn table(runs: &[WithEnd]) -> String {
 }
 
 fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
+    let class = run.request.class_of.as_ref().and(run.request.data.positive.as_ref());
+    let report = run.report.as_ref().filter(|_| is_of_all_classes(run));
     vec![
-        run.id.clone(),
+        class.map_or_else(|| run.id.clone(), |_| format!("  {}", run.id)),
         words::ago(age(run)),
-        short(&run.dataset.name),
+        class.map_or_else(|| short(&run.dataset.name), |class| format!("class {class}")),
         run.request.loss.to_string(),
-        run.choice.algorithm.clone(),
-        words::count(run.choice.workers),
+        report.map_or_else(|| run.choice.algorithm.clone(), |report| report.algorithm.clone()),
+        words::count(report.map_or(run.choice.workers, |report| report.workers)),
         run.choice.engine.clone(),
         status(run),
-        last.map_or_else(|| words::NONE.to_owned(), words::certified),
-        last.map_or_else(|| words::NONE.to_owned(), |point| words::duration(point.seconds.0)),
+        report.map(words::proved).or(last.map(words::certified)).unwrap_or_else(none),
+        report
+            .map_or(last.map(|last| last.seconds.0), |report| Some(report.seconds))
+            .map_or_else(none, words::duration),
         words::bytes(bytes),
     ]
+}
+
+fn none() -> String {
+    words::NONE.to_owned()
+}
+
+fn is_of_all_classes(run: &StoredRun) -> bool {
+    matches!(run.dataset.labels, Labels::Several(_))
 }
 
 /// How a run stands, in a few words.
@@ -149,6 +181,8 @@ fn as_json((run, last, bytes): &WithEnd) -> Value {
         "run": run.id,
         "created": run.created,
         "created_utc": words::moment(run.created),
+        "class_of": run.request.class_of,
+        "class": run.request.class_of.as_ref().and(run.request.data.positive.as_ref()),
         "data": run.dataset.name,
         "loss": run.request.loss,
         "lambda": run.request.lambda,

@@ -1,38 +1,92 @@
-//! `hemingway show`: one run with its settings, its plan beside what it took, its progress and its result.
+//! `hemingway show`: one run with its settings, its plan beside what it took, its progress and its result; or the
+//! coefficients of its model.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hemingway::{Owner, Point, Status, Store, StoredRun, TrainReport};
+use hemingway::data::Labels;
+use hemingway::{ModelFile, Owner, Point, Status, Store, StoredRun, TrainReport};
 use serde_json::{Value, json};
 
 use super::runs::status;
 use crate::arguments::Show;
+use crate::failure::Usage;
 use crate::stages::beside_the_plan;
 use crate::summary::{can_go_on, proved, table};
-use crate::{output, words};
+use crate::{coefficients, output, summary, words};
 
 /// As many points are shown; all of them are in the JSON.
 const SHOWN: usize = 16;
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
-    let place = arguments.store.place()?;
-    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
-    let run = store.run(&arguments.run)?;
-    let points = store.points(&run)?;
-    store.warnings().iter().for_each(|warning| output::warn(warning));
+    match arguments.coefficients {
+        Some(most) => show_coefficients(&arguments, most),
+        None => show_run(&arguments),
+    }
+}
+
+/// Of a model file, or of the model of a run.
+fn show_coefficients(arguments: &Show, most: Option<usize>) -> anyhow::Result<ExitCode> {
+    let file = Path::new(&arguments.run);
+    let model = if file.is_file() { ModelFile::read(file)? } else { ModelFile::read(&model_of(arguments)?)? };
     if arguments.json {
-        let shown = as_json(&run, &points, store.checkpoint_round(&run)?, store.bytes_of(&run)?);
-        output::json(&shown)?;
+        output::json(&coefficients::as_json(&model, most.unwrap_or(usize::MAX)))?;
     } else {
-        output::text(&in_words(&run, &points))?;
+        output::text(&coefficients::in_words(&model, most.unwrap_or(coefficients::SHOWN)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(run: &StoredRun, points: &[Point]) -> String {
-    let parts = [table(&settings(run)), beside_the_plan(run, points), progress(points), end(run)];
+fn model_of(arguments: &Show) -> anyhow::Result<PathBuf> {
+    let place = arguments.store.place()?;
+    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
+    let run = store.run(&arguments.run)?;
+    run.report.map(|report| report.model).ok_or_else(|| {
+        Usage(format!(
+            "run {} has no model yet; `hemingway train --resume {}` goes on with it",
+            run.id, run.id
+        ))
+        .into()
+    })
+}
+
+fn show_run(arguments: &Show) -> anyhow::Result<ExitCode> {
+    let place = arguments.store.place()?;
+    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
+    let run = store.run(&arguments.run)?;
+    let points = store.points(&run)?;
+    let classes = store.classes_of(&run.id)?;
+    store.warnings().iter().for_each(|warning| output::warn(warning));
+    if arguments.json {
+        let shown = as_json(&run, &points, &classes, store.checkpoint_round(&run)?, store.bytes_of(&run)?);
+        output::json(&shown)?;
+    } else {
+        output::text(&in_words(&run, &points, &classes))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(run: &StoredRun, points: &[Point], classes: &[StoredRun]) -> String {
+    let progress = match (&run.dataset.labels, &run.report) {
+        (Labels::Several(_), Some(report)) => {
+            summary::classes(report).trim_end_matches('\n').to_owned() + "\n"
+        }
+        (Labels::Several(names), None) => classes_so_far(names.len(), classes),
+        _ => progress(points),
+    };
+    let parts = [table(&settings(run)), beside_the_plan(run, points), progress, end(run)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
+}
+
+/// How far a run of several classes is.
+fn classes_so_far(of: usize, classes: &[StoredRun]) -> String {
+    if classes.is_empty() {
+        return format!("none of {of} classes has been begun yet\n");
+    }
+    let name = |run: &StoredRun| run.request.data.positive.clone().unwrap_or_default();
+    let rows = classes.iter().rev().map(|run| vec![name(run), status(run), run.id.clone()]);
+    format!("{}{} of {of} classes begun\n", output::table(&["class", "status", "run"], rows), classes.len())
 }
 
 fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
@@ -40,19 +94,28 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
     let size = format!("{} rows, {}", words::count(data.rows), words::features(data));
     let workers = words::counted(run.choice.workers, "worker");
     let bias = if run.request.has_bias() { ", bias" } else { "" };
-    vec![
+    let mut rows = vec![
         ("run", run.id.clone()),
         ("begun", words::moment(run.created)),
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
         ("labels", crate::table::labels(data)),
+        ("weights", words::class_weights(data).unwrap_or_default()),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),
         ("chosen", run.choice.reason.clone()),
         ("goal", goal(run)),
         ("seed", run.request.seed.to_string()),
-    ]
+    ];
+    if let Some(all) = &run.request.class_of {
+        rows.insert(1, ("part of", format!("run {all}, of all classes")));
+    }
+    if let Labels::Several(_) = data.labels {
+        // Each class has its own.
+        rows.retain(|(name, _)| !["method", "parameters", "chosen"].contains(name));
+    }
+    rows
 }
 
 fn parameters(run: &StoredRun) -> String {
@@ -153,8 +216,14 @@ fn before(report: Option<&TrainReport>) -> String {
     })
 }
 
-fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>, bytes: u64) -> Value {
-    json!({
+fn as_json(
+    run: &StoredRun,
+    points: &[Point],
+    classes: &[StoredRun],
+    checkpoint_round: Option<u64>,
+    bytes: u64,
+) -> Value {
+    let mut shown = json!({
         "run": run.id,
         "created": run.created,
         "created_utc": words::moment(run.created),
@@ -169,7 +238,12 @@ fn as_json(run: &StoredRun, points: &[Point], checkpoint_round: Option<u64>, byt
         "checkpoint_round": checkpoint_round,
         "report": run.report,
         "failure": run.failure,
-    })
+    });
+    if !classes.is_empty() {
+        let class = |run: &StoredRun| json!({ "class": run.request.data.positive, "run": run.id, "status": run.status });
+        shown["classes"] = classes.iter().rev().map(class).collect();
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use hemingway::{
 };
 
 use crate::arguments::{
-    Adapt, Columns, Input, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
+    Adapt, Columns, Input, Lambda, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
 };
 use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
-use crate::{failure, interrupt, output, plan};
+use crate::{failure, interrupt, lambda, output, plan};
 
 /// The run ended before what was asked for was reached.
 pub const BEFORE_THE_GOAL: u8 = 3;
@@ -53,16 +53,25 @@ fn train(arguments: Train) -> anyhow::Result<TrainReport> {
         );
     }
     say_aliases(&arguments.task.algorithm, arguments.running.quiet);
+    let plot = arguments.choosing.path_plot.clone();
+    plot.as_deref().map_or(Ok(()), hemingway::check_lambda_plot)?;
     let mut follower = Follower::new(arguments.running.quiet);
     let mut watch =
         Watch { interrupt: interrupt::listen()?, observe: &mut |progress| follow(&mut follower, progress) };
     let result = match arguments.resume.clone() {
         Some(run) => hemingway::resume(&run, &changes(arguments), &place, &mut watch),
-        None => hemingway::train(request(arguments), &place, &mut watch),
+        None => match lambda::request(&arguments.task.problem, &arguments.choosing)? {
+            Some(how) => hemingway::train_choosing_lambda(request(arguments), &how, &place, &mut watch),
+            None => hemingway::train(request(arguments), &place, &mut watch),
+        },
     };
     interrupt::training_ended();
     follower.finish();
-    Ok(result?)
+    let report = result?;
+    if let (Some(file), Some(chosen)) = (plot, &report.lambda_choice) {
+        hemingway::plot_lambda(chosen, &file)?;
+    }
+    Ok(report)
 }
 
 pub fn follow(follower: &mut Follower, progress: Progress) {
@@ -71,6 +80,16 @@ pub fn follow(follower: &mut Follower, progress: Progress) {
         Progress::Planned(explanation) => {
             explanation.warnings.iter().for_each(|warning| follower.warn(&format!("Warning: {warning}")));
             follower.say(&plan::in_short(explanation));
+        }
+        Progress::Class { name, number, of } => {
+            follower.next(&format!("class {name}"));
+            follower.say(&format!("class {name} against the rest ({number} of {of})"));
+        }
+        Progress::ChoosingLambda(how, plan) => follower.say(&lambda::plan(how, plan)),
+        Progress::LambdaModels { done, all } => follower.models(done, all),
+        Progress::ChosenLambda(chosen) => {
+            chosen.warnings.iter().for_each(|warning| follower.warn(&format!("Warning: {warning}")));
+            follower.say(&lambda::chosen(chosen));
         }
         Progress::Switched(switched) => follower.say(&plan::switched(switched)),
         Progress::Noticed(note) => follower.warn(&format!("Noticed: {note}")),
@@ -128,15 +147,30 @@ pub fn problem(problem: Problem) -> TrainRequest {
         loss: problem.loss.unwrap_or(if problem.regression { Loss::Squared } else { defaults.loss }),
         data: DataRequest {
             regression: problem.regression,
+            class_weight: problem.class_weight,
             normalise_rows: problem.normalise == Some(Normalise::Rows),
             standardise: either(problem.standardise, problem.no_standardise),
             shuffle: problem.shuffle,
             ..input(problem.input)
         },
-        lambda: problem.lambda,
+        lambda: match problem.lambda {
+            Lambda::One(lambda) => lambda,
+            Lambda::Several(_) => defaults.lambda,
+        },
         bias: either(problem.bias, problem.no_bias),
         memory_limit: problem.memory_limit,
         ..defaults
+    }
+}
+
+/// Refuses several lambdas where one has to be known.
+pub fn check_one_lambda(problem: &Problem, command: &str) -> anyhow::Result<()> {
+    match problem.lambda {
+        Lambda::One(_) => Ok(()),
+        Lambda::Several(_) => Err(Usage(format!(
+            "`hemingway {command}` takes one --lambda\nhint: `hemingway train --lambda auto` chooses it; then give the number"
+        ))
+        .into()),
     }
 }
 

@@ -18,7 +18,8 @@ pub fn based_on(explanation: &Explanation) -> String {
     let reused = |what: &str, note: &str, of: fn(&Reused) -> bool| runs(&explanation.reused, what, note, of);
     parts.extend(reused("through fitted models", "", is_fitted));
     parts.extend(reused("on these machines", "", |run| here(run) && !is_fitted(run)));
-    parts.extend(reused("on other machines", "; rounds only", |run| run.similar.is_none() && !here(run)));
+    parts.extend(reused("on other machines", "; rounds only", |run| of_problem(run) && !here(run)));
+    parts.extend(reused("of other classes of these rows", "", |run| run.other_labels));
     parts.extend(reused("on similar data", "; rounds only", |run| run.similar.is_some()));
     let known = if parts.is_empty() { "prior only".to_owned() } else { parts.join(", ") };
     let mut sentences = vec![known];
@@ -52,7 +53,12 @@ fn is_fitted(run: &Reused) -> bool {
 }
 
 fn here(run: &Reused) -> bool {
-    run.similar.is_none() && run.what != "rounds"
+    of_problem(run) && run.what != "rounds"
+}
+
+/// Whether it had the same problem rather than one like it.
+fn of_problem(run: &Reused) -> bool {
+    run.similar.is_none() && !run.other_labels
 }
 
 /// What would narrow the intervals of the plan.
@@ -63,7 +69,7 @@ fn narrower(explanation: &Explanation) -> Option<String> {
         !explanation.reused.iter().any(|run| run.algorithm == algorithm && of(run))
     };
     let algorithms = || plan.stages.iter().map(|stage| stage.configuration.algorithm.as_str());
-    let unknown = algorithms().find(|algorithm| missing(algorithm, |run| run.similar.is_none()));
+    let unknown = algorithms().find(|algorithm| missing(algorithm, of_problem));
     let elsewhere = algorithms().find(|algorithm| missing(algorithm, here));
     match (unknown, elsewhere) {
         (Some(name), _) => {

@@ -18,6 +18,8 @@ pub(crate) struct Rows {
     indices: Vec<u32>,
     values: Vec<f32>,
     targets: Vec<f32>,
+    /// None where the data has none.
+    weights: Vec<f32>,
 }
 
 /// The non-zero values of a row.
@@ -28,12 +30,13 @@ pub(crate) struct Row<'a> {
 }
 
 /// What a worker has of the rows that are wanted.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Mine {
     lengths: Vec<u32>,
     indices: Vec<u32>,
     values: Vec<f32>,
     targets: Vec<f32>,
+    weights: Vec<f32>,
 }
 
 impl Rows {
@@ -50,12 +53,7 @@ impl Rows {
         let (_, everyone) = match together.size() {
             1 => ((), vec![mine]),
             _ => {
-                let (_, everyone) = exchange(together, Ok(&mine), |mine| Mine {
-                    lengths: mine.lengths.clone(),
-                    indices: mine.indices.clone(),
-                    values: mine.values.clone(),
-                    targets: mine.targets.clone(),
-                })?;
+                let (_, everyone) = exchange(together, Ok(&mine), |mine| (*mine).clone())?;
                 ((), everyone)
             }
         };
@@ -69,6 +67,7 @@ impl Rows {
             rows.indices.extend(part.indices);
             rows.values.extend(part.values);
             rows.targets.extend(part.targets);
+            rows.weights.extend(part.weights);
         }
         Ok(rows)
     }
@@ -112,6 +111,7 @@ impl Rows {
             matrix,
             features: from.features.clone(),
             targets: self.targets,
+            weights: from.weights.as_ref().map(|_| self.weights),
             labels: from.labels.clone(),
             encoding: from.encoding.clone(),
             fingerprint: Fingerprint::default(),
@@ -121,8 +121,7 @@ impl Rows {
 
 impl Mine {
     fn of(data: &Dataset, rows: impl Iterator<Item = usize>) -> Mine {
-        let mut mine =
-            Mine { lengths: Vec::new(), indices: Vec::new(), values: Vec::new(), targets: Vec::new() };
+        let mut mine = Mine::default();
         for row in rows {
             let before = mine.indices.len();
             let mut push = |index: u32, value: f32| {
@@ -144,6 +143,7 @@ impl Mine {
             }
             mine.lengths.push((mine.indices.len() - before) as u32);
             mine.targets.extend(data.targets.get(row));
+            mine.weights.extend(data.weights.as_ref().map(|weights| weights[row]));
         }
         mine
     }

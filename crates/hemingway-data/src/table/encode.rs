@@ -72,7 +72,7 @@ enum How {
     Level {
         of_code: Vec<u32>,
         missing: u32,
-        /// Whether training has seen the text.
+        /// Whether there is a feature for the text.
         seen: Vec<bool>,
     },
 }
@@ -134,7 +134,7 @@ fn one_hot(known: &[String], other: bool, levels: &Levels, first: u32) -> How {
     How::Level {
         of_code: found.iter().map(|at| at.map_or(unknown, feature)).collect(),
         missing: of(b"").map_or(unknown, feature),
-        seen: found.iter().map(Option::is_some).collect(),
+        seen: found.iter().map(|at| other || at.is_some()).collect(),
     }
 }
 
@@ -144,7 +144,7 @@ fn hash(text: &[u8]) -> u64 {
     text.iter().fold(text.len() as u64, word)
 }
 
-/// The rows of a block, and how many of its cells have a text that training did not see.
+/// The rows of a block, and how many of its cells have a text that is neither a level nor one of the others.
 fn rows(columns: &[Encoded], block: &Block, features: usize, limit: Option<usize>) -> (Chunk, usize) {
     let mut chunk = Chunk::new(Column::Skip, limit, block.rows * columns.len());
     chunk.widen(features);

@@ -24,13 +24,14 @@ pub(crate) fn read_table<'s>(
 ) -> Result<(), Error> {
     if table.plain {
         let complete = match read_plain(table, open, block_bytes, assembler) {
-            Err(error) if lacks_number(&error) => Ok(false),
+            Err(error) if lacks_number(&error) && !table.only_numbers => Ok(false),
             read => read.map(|()| true),
         };
         let (_, everyone) = exchange(together, complete, |complete| *complete)?;
         if everyone.into_iter().all(|complete| complete) {
-            assembler.plain = assembler.options.encoding.is_none();
-            assembler.encoding = assembler.options.encoding.clone().or_else(|| Some(table.without_means()));
+            assembler.plain = !table.is_test_data;
+            let learnt = || (!table.is_test_data).then(|| table.without_means());
+            assembler.encoding = assembler.options.encoding.clone().or_else(learnt);
             return Ok(());
         }
         assembler.restart(table.label.is_some());

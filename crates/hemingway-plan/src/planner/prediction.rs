@@ -47,9 +47,10 @@ impl Planner {
             let quickest = |parts: &mut dyn Iterator<Item = Part>| {
                 parts.min_by(|a, b| a.times.expected().total_cmp(&b.times.expected()))
             };
-            let first = quickest(&mut open().filter_map(|model| self.part(model, self.progress, until)))?;
+            let first = open().filter(|&model| self.models[model].most_progress() > until);
+            let first = quickest(&mut first.filter_map(|model| self.part(model, self.progress, until)))?;
             let another = |model: usize| self.models[model].entry.name != self.models[first.model].entry.name;
-            let second = open().filter(|&model| another(model));
+            let second = open().filter(|&model| another(model) && !self.has_floor(model));
             let Some(second) = quickest(&mut second.filter_map(|model| self.part_after(model, until, goal)))
             else {
                 continue;
@@ -83,7 +84,8 @@ impl Planner {
     /// ln 1/e that is reached in a time, where everything takes as long as so many standard deviations above its median.
     pub(super) fn reached(&self, model: usize, seconds: f64, deviations: f64) -> Option<f64> {
         let takes = |to: f64| self.part(model, self.progress, to).map(|part| part.times.at(deviations));
-        let (mut low, mut high) = (self.progress, LARGEST_PROGRESS.max(self.progress));
+        let most = LARGEST_PROGRESS.min(self.models[model].most_progress());
+        let (mut low, mut high) = (self.progress, most.max(self.progress));
         takes(high)?;
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -176,14 +178,29 @@ impl Planner {
                 });
                 (-cautious.unwrap_or(median)).exp()
             }
+            // Whatever comes before: who finishes a run has to come to its goal, and only a run can tell where a floor is.
+            None if parts.last().is_some_and(|last| self.has_floor(last.model)) => f64::INFINITY,
             None if self.goal.cheapest => money(&taken).unwrap_or(f64::INFINITY),
             None => taken(&times),
         };
         Forecast { money: money(&|times| times.at(0.0)), parts, times, reached, cost }
     }
 
+    /// Whether no number of rounds brings a model to every error.
+    fn has_floor(&self, model: usize) -> bool {
+        self.models[model].floor > 0.0
+    }
+
     /// Why a forecast does not keep what is asked, if it does not.
     pub(super) fn objection(&self, forecast: &Forecast) -> Option<String> {
+        if forecast.reached.is_none()
+            && let Some(last) = forecast.parts.last().filter(|last| self.has_floor(last.model))
+        {
+            let floor = self.models[last.model].floor;
+            return Some(format!(
+                "no number of rounds gets its error below a floor: about {floor:.1e}, or more where rows are in order"
+            ));
+        }
         let Goal { error, within, budget, cheapest, .. } = self.goal;
         let sure = deviations(self.settings.sure);
         let percent = 100.0 * self.settings.sure;

@@ -49,8 +49,8 @@ fn a_deadline_that_cannot_be_kept_is_a_reason() {
     let goal = Goal { within: Some(1e-3), ..to_error(1e-6) };
     let decision = planner(profile, machines(8), goal).decide();
     assert_eq!(decision.plan, None);
-    assert!(!decision.rejected.is_empty() && decision.alternatives.is_empty());
-    for rejected in &decision.rejected {
+    assert!(decision.alternatives.is_empty());
+    for rejected in come_to_the_goal(&decision) {
         assert!(rejected.reason.starts_with("takes "), "{rejected:?}");
         assert!(rejected.reason.ends_with("in 90 % of cases"), "{rejected:?}");
     }
@@ -81,9 +81,10 @@ fn a_budget_that_cannot_be_kept_is_a_reason() {
     };
     let nothing = costs(1e-12);
     assert_eq!(nothing.plan, None);
-    assert!(nothing.rejected.iter().all(|rejected| rejected.reason.starts_with("would cost up to ")));
+    let too_dear = |rejected: &Rejected| rejected.reason.starts_with("would cost up to ");
+    assert!(come_to_the_goal(&nothing).into_iter().all(too_dear));
     let enough = costs(1e6);
-    assert!(enough.rejected.is_empty(), "{:?}", enough.rejected);
+    assert!(!enough.rejected.iter().any(too_dear), "{:?}", enough.rejected);
     assert!(enough.plan.is_some_and(|plan| plan.cost.is_some_and(|cost| cost < 1e6)));
 }
 
@@ -97,8 +98,8 @@ fn prices_that_are_not_known_are_a_reason() {
     ] {
         let decision = planner(profile.clone(), machines(8), goal).decide();
         assert_eq!(decision.plan, None);
-        assert!(!decision.rejected.is_empty());
-        assert!(decision.rejected.iter().all(|rejected| rejected.reason == "its price is not known"));
+        let reasons = come_to_the_goal(&decision);
+        assert!(reasons.into_iter().all(|rejected| rejected.reason == "its price is not known"));
     }
 }
 
@@ -368,6 +369,55 @@ fn threads_that_wait_for_a_core_hand_over_to_one_that_does_not() {
 }
 
 #[test]
+fn who_has_a_floor_that_stays_does_not_finish_a_run() {
+    let profile = problem(20_000, 300, Loss::Logistic, 1e-4);
+    for goal in [1e-2, 1e-4] {
+        let planner = planner(profile.clone(), machines(64), to_error(goal));
+        let short: Vec<String> = planner
+            .models
+            .iter()
+            .filter(|model| model.floor > 0.0)
+            .map(|model| model.configuration.name())
+            .collect();
+        assert!(!short.is_empty(), "nobody to reject");
+        let decision = planner.decide();
+        for name in &short {
+            let last = |candidate: &&Candidate| candidate.stages.last().map(|last| last.configuration.name());
+            assert!(!alternatives(&decision).iter().any(|of| last(of).as_ref() == Some(name)), "{name}");
+            let rejected = decision.rejected.iter().find(|rejected| rejected.name == *name);
+            let reason = &rejected.expect("rejected").reason;
+            assert!(reason.starts_with("no number of rounds gets its error below a floor"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn no_error_below_the_floor_is_predicted_for_a_deadline() {
+    let planner = planner(problem(20_000, 300, Loss::Logistic, 1e-4), machines(64), within(1e6));
+    let decision = planner.decide();
+    let mut floors = 0;
+    for candidate in alternatives(&decision) {
+        let model = &planner.models[planner.position(candidate.first()).expect("offered")];
+        let error = candidate.error.as_ref().expect("at the deadline");
+        assert!(error.low >= model.floor * (1.0 - 1e-9), "{}: {error:?}", candidate.name());
+        floors += u32::from(model.floor > 0.0);
+    }
+    assert!(floors > 0);
+}
+
+#[test]
+fn a_stage_with_a_floor_that_stays_hands_over() {
+    let mut planner = planner(problem(20_000, 300, Loss::Logistic, 1e-4), machines(64), to_error(1e-3));
+    let short = planner.models.iter().find(|model| model.floor > 0.0).expect("one").configuration.clone();
+    planner.go_on(&short, None);
+    let Next::HandOver(to) = planner.observe(Score { rounds: 1, seconds: 1.0, error: 0.5 }) else {
+        panic!("goes on")
+    };
+    assert_ne!(to.to.algorithm, short.algorithm);
+    assert!(to.reason.starts_with(&format!("{}: no number of rounds", short.name())), "{}", to.reason);
+}
+
+#[test]
 fn unknown_algorithms_are_left_out() {
     let unknown = Configuration { algorithm: "magic".to_owned(), workers: 4, passes: 1.0 };
     let known = inputs(problem(10_000, 30, Loss::Hinge, 1e-4), machines(8), to_error(1e-3));
@@ -581,6 +631,14 @@ fn past(configuration: &Configuration) -> PastStage {
 fn straight(rounds: f64, first: f64, last: f64) -> Vec<PastScore> {
     let at = |error: f64| PastScore { rounds: rounds * error.ln() / last.ln(), seconds: 0.0, error };
     vec![at(first), at(last)]
+}
+
+/// What was rejected for another reason than a floor under its error; there is some.
+fn come_to_the_goal(decision: &Decision) -> Vec<&Rejected> {
+    let comes = |rejected: &&Rejected| !rejected.reason.contains("floor");
+    let all: Vec<&Rejected> = decision.rejected.iter().filter(comes).collect();
+    assert!(!all.is_empty());
+    all
 }
 
 fn alternatives(decision: &Decision) -> Vec<&Candidate> {

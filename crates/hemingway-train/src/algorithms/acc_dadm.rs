@@ -18,10 +18,9 @@
 use super::dadm::{self, rows_of_batch};
 use super::line_search::add;
 use super::local_dual::{self, begin};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
-use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
 use crate::sdca::Sdca;
 use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
@@ -46,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "A coordinate step on each row of the batch, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["a fifth of the rows"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["batch"],
     vectors: Vectors {
@@ -115,8 +114,7 @@ fn set_up(share: &Share) -> Vec<Phase> {
 /// κ: with it the curvature of an average row, as m workers crowd each other, is as large as that of its loss. A third of
 /// it, or three times as much, takes up to 2.3 times as many rounds on a9a with λ from 1e-5 to 1e-7.
 fn proximal(worker: &mut Worker) -> Result<f64, Error> {
-    let (matrix, range) = worker.local.matrix();
-    let norms: f64 = with_rows!(matrix, rows => range.map(|row| rows.squared_norm(row)).sum());
+    let norms = worker.local.squared_norms(worker.local.rows());
     worker.local.meter(worker.local.stored() as f64);
     let n = worker.local.total_rows as f64;
     let mean = worker.sum_of(norms)? / n;

@@ -11,7 +11,7 @@
 use super::hogwild::{self, penalty_shares};
 use super::sgd::draw;
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, late, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, late, suits_all};
 use crate::footprint::Vectors;
 use crate::recent::Recent;
 use crate::{Algorithm, Error, Exchange, Model, Needs, Phase, Request, Share, Solver, Worker};
@@ -44,7 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
             with two numbers for each feature of its rows, and an answer with one.",
         counts: "batches",
         defaults: &["32", "searched for", "1"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["batch", "step_size", "servers"],
     vectors: Vectors { weights: 5.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },

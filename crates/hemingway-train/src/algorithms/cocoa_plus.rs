@@ -11,7 +11,7 @@
 //! Ma et al., Adding vs. averaging in distributed primal-dual optimization, 2015.
 
 use super::local_dual::{self, LocalDual};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Model, Solver, Worker};
@@ -36,7 +36,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "Local steps on the worker's rows, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["local_steps"],
     vectors: Vectors {

@@ -12,7 +12,7 @@
 use super::gossip::{self, Given, Gossip};
 use super::sgd::Move;
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Needs, Parameters, Solver, Worker};
 
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "A batch of rows, then one message to each neighbour with one number for each feature.",
         counts: "rounds",
         defaults: &["256 rows over all workers, at least one each", "searched for", "ring"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["batch", "step_size", "topology"],
     vectors: Vectors { weights: 9.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },

@@ -9,7 +9,7 @@
 use hemingway_data::shard;
 
 use super::local_dual::{self, begin};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::footprint::{Leaves, Vectors};
 use crate::sdca::{SUMS, Sdca};
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "A coordinate step on each row of the batch, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["a fifth of the rows"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["batch"],
     vectors: Vectors {

@@ -3,21 +3,19 @@
 //! Both are sums of products of values and weights, rounded differently. Where values are huge and their products
 //! cancel out, rounding is larger than the predictions, and an objective computed from the ones says nothing of the other.
 
-use crate::kernels::{Rows, with_rows};
 use crate::local::dot;
 use crate::{Error, Worker};
 
 /// What rounding depends on besides the weights.
 pub(super) struct Drift {
-    /// √Σ‖x_i‖² over the rows of all workers.
+    /// √Σ c_i‖x_i‖² over the rows of all workers.
     size: f64,
 }
 
 impl Drift {
     /// Adds up the squares of all values.
     pub(super) fn of(worker: &mut Worker) -> Result<Drift, Error> {
-        let (matrix, range) = worker.local.matrix();
-        let squares: f64 = with_rows!(matrix, rows => range.map(|row| rows.squared_norm(row)).sum());
+        let squares = worker.local.squared_norms(worker.local.rows());
         worker.local.meter(worker.local.stored() as f64);
         Ok(Drift::of_squares(worker.sum_of(squares)?))
     }

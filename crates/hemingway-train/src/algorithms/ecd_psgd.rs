@@ -12,7 +12,7 @@
 use super::gossip::{self, Given, Gossip};
 use super::sgd::Move;
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Needs, Parameters, Solver, Worker};
 
@@ -34,7 +34,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "A batch of rows, then one compressed message to each neighbour.",
         counts: "rounds",
         defaults: &["256 rows over all workers, at least one each", "searched for", "exact numbers", "ring"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["batch", "step_size", "bits", "topology"],
     vectors: Vectors { weights: 10.0, rows: 0.5, saved_weights: 3.0, ..Vectors::NONE },

@@ -1,10 +1,10 @@
 //! Gradient descent: the same steps on any number of workers.
 //!
 //! Every round computes the whole gradient, each worker on its rows, and moves against it by 1/L, with
-//! L = λ + (largest curvature of the loss)·σ_max(XᵀX)/n from a few power iterations. Losses without curvature
+//! L = λ + (largest curvature of the loss)·σ_max(XᵀCX)/n from a few power iterations, with C the weights of rows. Losses without curvature
 //! (the hinge) get subgradient steps that shrink like 1/√t.
 
-use super::{About, Entry, Family, Passes, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             does not change what it achieves.",
         counts: "rounds",
         defaults: &["1/L"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["step_size"],
     vectors: Vectors { weights: 5.0, rows: 3.0, leaves: Leaves::Gradient, ..Vectors::NONE },
@@ -94,6 +94,7 @@ pub(super) fn smoothness(worker: &mut Worker) -> Result<f64, Error> {
         }
         direction.iter_mut().for_each(|value| *value /= norm);
         worker.local.predict(&direction, &mut products);
+        worker.local.weigh(&mut products);
         direction.fill(0.0);
         worker.local.combine(&products, &mut direction);
         worker.sum(&mut direction)?;

@@ -16,11 +16,11 @@
 use std::sync::Arc;
 
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, late, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, late, suits_all};
 use crate::engines::shared_memory::{change_racing, load};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::recent::Recent;
 use crate::{Algorithm, Error, Model, Needs, Phase, Share, SharedMemory, Solver, Worker};
 
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
             more of the steps.",
         counts: "steps",
         defaults: &["searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["step_size"],
     vectors: Vectors { weights: 6.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },
@@ -114,7 +114,15 @@ pub(super) fn set_up(share: &Share) -> Vec<Phase> {
 /// A step on as many rows as there are, which all workers make together, some of them with an exchange.
 fn round(share: &Share) -> Vec<Phase> {
     let exchanges = 1.0 / (MOST_STEPS / (share.workers - 1.0)).ceil();
-    vec![Phase::apart(share.steps(share.rows, 2.0 + exchanges))]
+    vec![Phase::apart(share.steps(share.rows, 2.0 + exchanges) + exchanges_of_all(share) * share.weights())]
+}
+
+/// How often a worker exchanges all features in a round: whenever the penalty of its steps, Σ ηλ, asks for it. Over the steps
+/// of a run, from a usual first one of 1/R² on, that is ln(1 + R/κ) over R rounds.
+fn exchanges_of_all(share: &Share) -> f64 {
+    let first = (1.0 / share.curvature).min(share.total_rows);
+    let penalty = (USUAL_ROUNDS * first).ln_1p() / share.workers;
+    penalty * (share.workers - 1.0) / MOST_PENALTY / USUAL_ROUNDS
 }
 
 /// For each feature all rows over those that have it.
@@ -223,9 +231,10 @@ impl InMemory {
     fn steps(&mut self, worker: &mut Worker, rows: &[u32]) -> u64 {
         let (matrix, range) = worker.local.matrix();
         let done = self.done(worker);
-        let (made, values) = with_rows!(matrix, matrix => with_loss!(worker.local.problem.loss, loss => {
+        let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
+        let (made, values) = with_rows!(matrix, matrix => with_losses!(loss, row_weights, losses => {
             fastest(Steps {
-                matrix, loss, first: range.start, targets: worker.local.targets(), size: self.size, done,
+                matrix, losses, first: range.start, targets: worker.local.targets(), size: self.size, done,
                 workers: worker.size() as f64, rows, shares: &self.shares, view: &mut self.view,
                 untold: &mut self.untold, held: &mut self.held, values: 0.0,
             })
@@ -295,10 +304,12 @@ struct Untold {
 const MOST_STEPS: f64 = 16.0;
 /// The part of a weight that the penalty may take in them, for features that few rows have.
 const MOST_PENALTY: f64 = 0.25;
+/// Rounds of a usual run, as far as its cost is predicted: the longer it is, the fewer exchanges of all features a round has.
+const USUAL_ROUNDS: f64 = 10.0;
 
-struct Steps<'a, R, S> {
+struct Steps<'a, R, L> {
     matrix: R,
-    loss: S,
+    losses: L,
     first: usize,
     targets: &'a [f32],
     size: StepSize,
@@ -314,7 +325,7 @@ struct Steps<'a, R, S> {
     values: f64,
 }
 
-impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
+impl<R: Rows, L: Losses> Task for Steps<'_, R, L> {
     type Output = (u64, f64);
 
     #[inline(always)]
@@ -332,7 +343,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
             let (weights, bias) = self.view.own.split_at(self.shares.len());
             let constant = bias.first().copied().unwrap_or(0.0);
             let prediction = self.matrix.dot::<FMA>(self.first + row, weights) + constant;
-            let slope = self.loss.slope(prediction, f64::from(self.targets[row]));
+            let slope = self.losses.of(row).slope(prediction, f64::from(self.targets[row]));
             *self.held = Some(Step { row, slope, size: self.size.at(self.done + at as f64 * self.workers) });
             self.values += 2.0 * self.matrix.length(self.first + row) as f64;
         }
@@ -340,7 +351,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
     }
 }
 
-impl<R: Rows, S: Shape> Steps<'_, R, S> {
+impl<R: Rows, L: Losses> Steps<'_, R, L> {
     /// Every feature of the row moves along the loss and shrinks by its share of the penalty.
     #[inline(always)]
     fn make(&mut self, Step { row, slope, size }: Step) {

@@ -4,7 +4,8 @@
 //! [0, 1] in the weights (its dual is ya). At the optimum s·a = 0 and ξ·(1 − a) = 0. Here all of them stay positive and
 //! both products are led to zero together. A round solves a linear system for the direction to there and then, with the
 //! same factors, for what a straight line misses (Mehrotra's corrector) and for the rows that lag behind (Gondzio's). It
-//! takes ten to thirty rounds whatever the data; they prove little at first, and then more and more.
+//! takes ten to thirty rounds whatever the data; they prove little at first, and then more and more. A row that counts c
+//! times has c times its share in the weights; its products are led to zero like all others.
 //!
 //! Good weights to begin with do not help, since what is at the border leaves it slowly: it always begins anew.
 //!
@@ -61,9 +62,11 @@ pub(super) struct InteriorPoint {
     /// Rows over all workers, n.
     total_rows: f64,
     targets: Vec<f64>,
+    /// How often each row counts, c, where they do not all count once.
+    counts: Option<Vec<f32>>,
     /// w, the same on every worker.
     weights: Vec<f64>,
-    /// (1/n) Σ y_i a_i x_i − λw, what w lacks to be the weights of the duals. A step takes its length off it.
+    /// (1/n) Σ c_i y_i a_i x_i − λw, what w lacks to be the weights of the duals. A step takes its length off it.
     residual: Vec<f64>,
     /// x_i·w.
     predictions: Vec<f64>,
@@ -105,6 +108,7 @@ struct Direction {
 struct Totals {
     /// Σ s·a + ξ·(1 − a).
     products: f64,
+    /// Σ c·ξ and Σ c·a.
     shortfalls: f64,
     shares: f64,
 }
@@ -117,6 +121,7 @@ impl InteriorPoint {
             problem: worker.local.problem,
             total_rows: worker.local.total_rows as f64,
             targets: worker.local.targets().iter().map(|target| f64::from(*target)).collect(),
+            counts: worker.local.weights().map(<[f32]>::to_vec),
             weights: vec![0.0; dimension],
             residual: vec![0.0; dimension],
             predictions: vec![0.0; rows],
@@ -136,12 +141,13 @@ impl InteriorPoint {
         worker.local.combine(&self.duals_of_rows(), &mut self.residual);
         worker.sum(&mut self.residual)?;
         self.residual.iter_mut().for_each(|sum| *sum /= self.total_rows);
+        let counted = worker.total_weight()?;
         // All rows begin alike.
         let row = Row::central(-1.0);
         self.totals = Totals {
             products: self.total_rows * row.products(),
-            shortfalls: self.total_rows * row.shortfall,
-            shares: self.total_rows * row.share,
+            shortfalls: counted * row.shortfall,
+            shares: counted * row.share,
         };
         Ok(())
     }
@@ -167,7 +173,13 @@ impl InteriorPoint {
     }
 
     fn duals_of_rows(&self) -> Vec<f64> {
-        self.rows.iter().zip(&self.targets).map(|(row, target)| row.dual() * target).collect()
+        let rows = self.rows.iter().zip(&self.targets).enumerate();
+        rows.map(|(at, (row, target))| self.count(at) * (row.dual() * target)).collect()
+    }
+
+    /// c.
+    fn count(&self, row: usize) -> f64 {
+        self.counts.as_ref().map_or(1.0, |counts| f64::from(counts[row]))
     }
 
     /// What both products are on average, μ.
@@ -175,11 +187,13 @@ impl InteriorPoint {
         totals.products / (2.0 * self.total_rows)
     }
 
-    /// Σ y_i c_i q_i x_i over this worker's rows, c the curvature and q what the products ask of the prediction.
+    /// Σ c_i y_i k_i q_i x_i over this worker's rows, k the curvature and q what the products ask of the prediction.
     fn right_side(&self, worker: &mut Worker, aims: &[Aim]) -> Vec<f64> {
-        let per_row = self.rows.iter().zip(aims).zip(&self.targets);
-        let scales: Vec<f64> =
-            per_row.map(|((row, aim), target)| target * row.curvature() * row.asks(aim)).collect();
+        let per_row = self.rows.iter().zip(aims).zip(&self.targets).enumerate();
+        let scale = |(at, ((row, aim), target)): (usize, ((&Row, &Aim), &f64))| {
+            self.count(at) * (target * row.curvature() * row.asks(aim))
+        };
+        let scales: Vec<f64> = per_row.map(scale).collect();
         let mut right = vec![0.0; self.weights.len()];
         worker.local.combine(&scales, &mut right);
         right
@@ -218,13 +232,13 @@ impl InteriorPoint {
         let changes = self.rows.iter().zip(&direction.rows);
         let limit = changes.clone().map(|(row, change)| row.limit(change)).fold(1.0, f64::min);
         let mut sums = [0.0; Path::SUMS];
-        for (row, change) in changes {
+        for (at, (row, change)) in changes.enumerate() {
             let Row { share, rest, surplus, shortfall } = *change;
             sums[0] +=
                 row.surplus * share + surplus * row.share + row.shortfall * rest + shortfall * row.rest;
             sums[1] += surplus * share + shortfall * rest;
-            sums[2] += shortfall;
-            sums[3] += share;
+            sums[2] += self.count(at) * shortfall;
+            sums[3] += self.count(at) * share;
         }
         // There are only sums over workers: each puts its own limit where the others have nothing.
         let mut limits = vec![0.0; workers];
@@ -355,7 +369,8 @@ impl Solver for InteriorPoint {
             .map(|row| Aim { surplus: -row.surplus * row.share, shortfall: -row.shortfall * row.rest })
             .collect();
         let mut right = self.right_side(worker, &aims);
-        let curvatures: Vec<f64> = rows.map(Row::curvature).collect();
+        let curvatures: Vec<f64> =
+            rows.enumerate().map(|(at, row)| self.count(at) * row.curvature()).collect();
         let system = factor(worker, &curvatures, &mut right)?;
         let straight = self.direction(worker, &system, right, &aims);
         let path = self.path(worker, &straight)?;

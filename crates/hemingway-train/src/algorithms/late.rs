@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use super::step_size::{self, StepSize, TURNS, trials_cost, usual};
 use crate::kernels::{Rows, with_rows};
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::{Error, Phase, Share, Worker};
 
 /// The given step size, or the best of a few, where each worker steps along the mean gradient of so many rows. `shares`
@@ -70,7 +70,8 @@ fn trial(worker: &mut Worker, size: StepSize, shares: &[f64], pace: &Pace, sampl
     let mut all = vec![0.0; worker.local.dimension()];
     let (weights, bias) = all.split_at_mut(shares.len());
     let (mut late, mut made, mut values) = (VecDeque::new(), 0.0, 0);
-    with_rows!(matrix, matrix => with_loss!(worker.local.problem.loss, loss => {
+    let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
+    with_rows!(matrix, matrix => with_losses!(loss, row_weights, losses => {
         let mut make = |weights: &mut [f64], bias: &mut [f64], (first, slopes): (usize, Vec<f64>)| {
             let step = pace.worth * size.at(pace.worth * made) / slopes.len() as f64;
             for (row, slope) in slopes.into_iter().enumerate() {
@@ -87,7 +88,7 @@ fn trial(worker: &mut Worker, size: StepSize, shares: &[f64], pace: &Pace, sampl
                 let constant = bias.first().copied().unwrap_or(0.0);
                 let prediction = matrix.dot::<false>(range.start + row, weights) + constant;
                 values += matrix.length(range.start + row);
-                loss.slope(prediction, f64::from(targets[row]))
+                losses.of(row).slope(prediction, f64::from(targets[row]))
             };
             late.push_back((first, (first..sample.min(first + pace.rows)).map(slope).collect()));
             if late.len() > pace.late {

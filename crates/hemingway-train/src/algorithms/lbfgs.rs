@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use super::drift::Drift;
 use super::line_search::{self, LineSearch, add};
-use super::{About, Entry, Family, Passes, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, suits_all};
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Model, Phase, Share, Solver, Worker};
@@ -38,7 +38,7 @@ pub(super) static ENTRY: Entry = Entry {
             sums of the line search. The number of workers does not change what it achieves.",
         counts: "rounds",
         defaults: &["10"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["memory"],
     vectors: Vectors {

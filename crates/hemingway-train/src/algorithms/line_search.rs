@@ -52,7 +52,8 @@ impl LineSearch {
         passes: &Passes,
         direction: &[f64],
     ) -> Result<Option<f64>, Error> {
-        let squares = worker.sum_of(dot(&self.step, &self.step))?;
+        let squares = worker.local.weighted_square(&self.step);
+        let squares = worker.sum_of(squares)?;
         let curvature = worker.local.problem.loss.smoothness().unwrap_or(1.0);
         let penalty = 2.0 * Line::new(worker, passes, direction).square;
         let slope = dot(&passes.gradient, direction);

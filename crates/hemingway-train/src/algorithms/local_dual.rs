@@ -42,7 +42,13 @@ pub(super) fn begin(
     let weights = match (&from.duals, saved) {
         (None, _) => vec![0.0; worker.local.dimension()],
         (Some(_), Some(_)) => from.weights.clone(),
-        (Some(_), None) => weights_of(worker, &duals)?,
+        (Some(_), None) => {
+            // Duals say nothing of the bias.
+            let mut weights = weights_of(worker, &duals)?;
+            let features = worker.local.features();
+            weights[features..].copy_from_slice(&from.weights[features..]);
+            weights
+        }
     };
     Ok((duals, weights))
 }

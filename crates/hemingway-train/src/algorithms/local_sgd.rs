@@ -6,7 +6,7 @@
 
 use super::sgd::{self, Move, draw, known, local_steps};
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "Local steps on the worker's rows, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 3.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },

@@ -7,7 +7,7 @@ use hemingway_data::shard;
 
 use super::sgd::{self, Move, descend, draw, known};
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Model, Phase, Share, Solver, Worker};
 
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "The worker's part of the batch, then a sum of one number for each feature.",
         counts: "rounds",
         defaults: &["256", "searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["batch", "step_size"],
     vectors: Vectors { weights: 4.0, rows: 0.5, saved_weights: 1.0, ..Vectors::NONE },

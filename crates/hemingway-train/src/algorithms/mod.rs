@@ -39,7 +39,7 @@ mod vain;
 use crate::footprint::Vectors;
 use crate::{Algorithm, Error, Loss, Needs, Parameters, Phase, Share};
 
-pub use about::About;
+pub use about::{About, Floor};
 pub use acc_dadm::AccDadm;
 pub use aliases::{aliases, canonical, stands_for};
 pub use async_sgd::AsyncSgd;

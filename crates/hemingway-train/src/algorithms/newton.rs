@@ -9,7 +9,7 @@ use super::drift::Drift;
 use super::interior_point::{self, InteriorPoint};
 use super::line_search::{self, LineSearch, ROUNDING};
 use super::vain::Vain;
-use super::{About, Entry, Family, Passes, TakeOver};
+use super::{About, Entry, Family, Floor, Passes, TakeOver};
 use crate::footprint::{Leaves, Vectors};
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
 
@@ -35,7 +35,7 @@ pub(super) static ENTRY: Entry = Entry {
             enough.",
         counts: "rounds",
         defaults: &[],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &[],
     vectors: Vectors {

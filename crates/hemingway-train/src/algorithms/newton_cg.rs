@@ -17,7 +17,7 @@ use super::drift::Drift;
 use super::lbfgs::{self, scale};
 use super::line_search::{self, LineSearch, ROUNDING, add};
 use super::vain::Vain;
-use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::local::dot;
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Worker};
@@ -39,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             a pass over the rows and a sum of one number for each feature.",
         counts: "rounds",
         defaults: &[],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &[],
     vectors: Vectors {
@@ -70,6 +70,8 @@ const FORCING: f64 = 0.3;
 const MOST_STEPS: usize = 100;
 /// Steps of a system on average over the runs of the decision.
 const STEPS: f64 = 5.0;
+/// Steps of a system for each factor of e that the rows curve the objective more than the penalty.
+const STEPS_PER_FACTOR: f64 = 0.5;
 /// Nothing curves along a bias whose rows are all certain: this much, in units of λ, keeps the system solvable.
 const BIAS_DAMPING: f64 = 1e-6;
 
@@ -116,11 +118,19 @@ impl Algorithm for NewtonCg {
     }
 }
 
+/// Steps of a system: one where the penalty decides, and more the further the curvature of the rows is above it. As eigenvalues
+/// of data fall about evenly on a scale of logarithms, so do the steps that they take.
+fn steps(share: &Share) -> f64 {
+    let curvature = share.loss.smoothness().unwrap_or(1.0);
+    (1.0 + STEPS_PER_FACTOR * (curvature * share.condition).ln_1p()).min(MOST_STEPS as f64)
+}
+
 /// Of so many rounds all but one are steps of a system, the first of which needs the curvatures; one is the search.
 fn round(share: &Share) -> Vec<Phase> {
-    let often = 1.0 / (STEPS + 1.0);
-    let step = Phase::once(share.products() + (1.0 / STEPS) * share.losses(), share.dimension);
-    let step = Phase { times: STEPS * often, ..step };
+    let steps = steps(share);
+    let often = 1.0 / (steps + 1.0);
+    let step = Phase::once(share.products() + (1.0 / steps) * share.losses(), share.dimension);
+    let step = Phase { times: steps * often, ..step };
     let search = line_search::round(share).map(|phase| Phase { times: phase.times * often, ..phase });
     [step].into_iter().chain(search).collect()
 }

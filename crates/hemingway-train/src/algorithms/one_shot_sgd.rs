@@ -10,9 +10,9 @@
 
 use super::sgd::{self, Move, Reach, draw, known, local_steps};
 use super::step_size::StepSize;
-use super::{About, Entry, Family, TakeOver, apart, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, apart, suits_all};
 use crate::footprint::Vectors;
-use crate::{Algorithm, Error, Model, Phase, Solver, Work, Worker};
+use crate::{Algorithm, Error, Model, Phase, Share, Solver, Work, Worker};
 
 /// Hyperparameters of one-shot SGD.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "Local steps on the worker's rows. Nothing is sent.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "searched for"],
-        floor: true,
+        floor: Floor::Stays(floor),
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 5.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },
@@ -58,6 +58,15 @@ pub(super) static ENTRY: Entry = Entry {
     },
     build: |given| Box::new(OneShotSgd { local_steps: given.local_steps, step_size: given.step_size }),
 };
+
+/// How far workers are from the optimum of all rows cancels out in their average to the first order. What is left is of the
+/// second: the square of how badly a worker's rows determine the directions that the penalty leaves free. A part of it is the
+/// same for all workers, and a part is averaged over them; this is half-way between. Measured floors are in
+/// `docs/decisions/012-planner-constants.md`.
+fn floor(share: &Share) -> f64 {
+    let undetermined = (share.directions / share.rows).powi(2);
+    if share.workers > 1.0 { (undetermined / share.workers.sqrt()).min(1.0) } else { 0.0 }
+}
 
 impl Algorithm for OneShotSgd {
     fn name(&self) -> &'static str {

@@ -13,7 +13,7 @@
 //! Hsieh, Yu, Dhillon, PASSCoDe: parallel asynchronous stochastic dual co-ordinate descent, 2015.
 
 use super::local_dual;
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::aggregation::Aggregation;
 use crate::engines::JOURNAL;
 use crate::footprint::{Leaves, Vectors};
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Entry = Entry {
             the visits.",
         counts: "rounds",
         defaults: &[],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &[],
     vectors: Vectors {
@@ -117,10 +117,11 @@ fn alikeness(worker: &mut Worker, constant: f64) -> Result<f64, Error> {
         let (image, sums) = next.split_at_mut(direction.len() - 1);
         let (towards, bias) = direction.split_at(image.len());
         with_rows!(matrix, matrix => for row in rows() {
-            let along = matrix.dot::<false>(row, towards) + constant.sqrt() * bias[0];
+            let weight = worker.local.weight(row - range.start);
+            let along = weight * (matrix.dot::<false>(row, towards) + constant.sqrt() * bias[0]);
             matrix.add::<false>(row, along, image);
             sums[0] += constant.sqrt() * along;
-            sums[1] += matrix.squared_norm(row) + constant;
+            sums[1] += weight * (matrix.squared_norm(row) + constant);
         });
         worker.local.meter(3.0 * stored as f64);
         worker.sum(&mut next)?;

@@ -5,7 +5,7 @@
 use super::step_size::{self, StepSize};
 use crate::kernels::{Rows, Task, fastest, with_rows};
 use crate::local::dot;
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::recent::Recent;
 use crate::{Error, Model, Phase, Share, Solver, Work, Worker};
 
@@ -187,18 +187,19 @@ pub(super) fn local_steps(
 ) {
     let (matrix, range) = worker.local.matrix();
     let (features, targets, first) = (worker.local.features(), worker.local.targets(), range.start);
+    let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
     let (weights, bias) = weights.split_at_mut(features);
-    let values = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => {
-        fastest(Steps { rows, loss, first, targets, size, done, order, weights, bias: bias.first_mut() })
+    let values = with_rows!(matrix, rows => with_losses!(loss, row_weights, losses => {
+        fastest(Steps { rows, losses, first, targets, size, done, order, weights, bias: bias.first_mut() })
     }));
     worker.local.meter(2.0 * values);
     worker.local.meter_visits(order.len() as f64);
 }
 
 /// Stochastic steps. The weights are kept as `scale`·`weights`, so that the penalty touches one number only.
-struct Steps<'a, R, S> {
+struct Steps<'a, R, L> {
     rows: R,
-    loss: S,
+    losses: L,
     first: usize,
     targets: &'a [f32],
     size: StepSize,
@@ -208,12 +209,12 @@ struct Steps<'a, R, S> {
     bias: Option<&'a mut f64>,
 }
 
-impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
+impl<R: Rows, L: Losses> Task for Steps<'_, R, L> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let Steps { rows, loss, first, targets, size, mut done, order, weights, mut bias } = self;
+        let Steps { rows, losses, first, targets, size, mut done, order, weights, mut bias } = self;
         let (mut scale, mut values) = (1.0, 0.0);
         for (at, row) in order.iter().enumerate() {
             if let Some(soon) = order.get(at + 3) {
@@ -222,7 +223,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
             let row = *row as usize;
             let constant = bias.as_ref().map_or(0.0, |bias| **bias);
             let prediction = scale * rows.dot::<FMA>(first + row, weights) + constant;
-            let slope = loss.slope(prediction, f64::from(targets[row]));
+            let slope = losses.of(row).slope(prediction, f64::from(targets[row]));
             let step = size.at(done);
             done += 1.0;
             scale *= (1.0 - step * size.lambda).max(SMALLEST_SCALE);
@@ -273,6 +274,8 @@ impl Reach {
 /// P(0), the mean loss of predicting nothing.
 fn objective_at_zero(worker: &mut Worker) -> Result<f64, Error> {
     let loss = worker.local.problem.loss;
-    let local: f64 = worker.local.targets().iter().map(|target| loss.value(0.0, f64::from(*target))).sum();
+    let of_row =
+        |(row, target): (usize, &f32)| worker.local.weight(row) * loss.value(0.0, f64::from(*target));
+    let local: f64 = worker.local.targets().iter().enumerate().map(of_row).sum();
     Ok(worker.sum_of(local)? / worker.local.total_rows as f64)
 }

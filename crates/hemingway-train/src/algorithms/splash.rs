@@ -14,10 +14,10 @@
 use super::hogwild::penalty_shares;
 use super::sgd::{self, Move, draw, known};
 use super::step_size::{self, StepSize};
-use super::{About, Entry, Family, TakeOver, suits_all};
+use super::{About, Entry, Family, Floor, TakeOver, suits_all};
 use crate::footprint::Vectors;
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::{Algorithm, Error, Model, Phase, Solver, Work, Worker};
 
 /// Hyperparameters of Splash.
@@ -42,7 +42,7 @@ pub(super) static ENTRY: Entry = Entry {
         round: "Local steps on the worker's rows, then a sum of two numbers for each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "searched for"],
-        floor: true,
+        floor: Floor::Falls,
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 7.0, rows: 0.5, saved_weights: 2.0, ..Vectors::NONE },
@@ -150,16 +150,17 @@ fn steps(
 ) {
     let (matrix, range) = worker.local.matrix();
     let (targets, first) = (worker.local.targets(), range.start);
-    let values = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => {
-        fastest(Steps { rows, loss, first, targets, size, weight, shares, order, weights, squares })
+    let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
+    let values = with_rows!(matrix, rows => with_losses!(loss, row_weights, losses => {
+        fastest(Steps { rows, losses, first, targets, size, weight, shares, order, weights, squares })
     }));
     worker.local.meter(READS * values);
     worker.local.meter_visits(order.len() as f64);
 }
 
-struct Steps<'a, R, S> {
+struct Steps<'a, R, L> {
     rows: R,
-    loss: S,
+    losses: L,
     first: usize,
     targets: &'a [f32],
     size: StepSize,
@@ -170,12 +171,12 @@ struct Steps<'a, R, S> {
     squares: &'a mut [f64],
 }
 
-impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
+impl<R: Rows, L: Losses> Task for Steps<'_, R, L> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let Steps { rows, loss, first, targets, size, weight, shares, order, weights, squares } = self;
+        let Steps { rows, losses, first, targets, size, weight, shares, order, weights, squares } = self;
         let features = shares.len();
         let mut values = 0.0;
         let mut step = |gradient: f64, at: usize, weights: &mut [f64]| {
@@ -193,7 +194,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
             let row = *row as usize;
             let constant = weights.get(features).copied().unwrap_or(0.0);
             let prediction = rows.dot::<FMA>(first + row, &weights[..features]) + constant;
-            let slope = loss.slope(prediction, f64::from(targets[row]));
+            let slope = losses.of(row).slope(prediction, f64::from(targets[row]));
             for (feature, value) in rows.entries(first + row) {
                 let penalty = size.lambda * shares[feature] * weights[feature];
                 step(slope * f64::from(value) + penalty, feature, weights);

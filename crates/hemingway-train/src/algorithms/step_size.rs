@@ -82,12 +82,9 @@ const FINE: [f64; 2] = [0.316, 3.16];
 /// A trial makes at least so many steps, and is at least so many times as long as steps are late.
 pub(super) const TURNS: usize = 4;
 
-/// Of the first rows of all workers.
+/// Of the first rows of all workers, each times its weight.
 fn mean_squared_norm(worker: &mut Worker, sample: usize) -> Result<f64, Error> {
-    let (matrix, range) = worker.local.matrix();
-    let norms: f64 =
-        with_rows!(matrix, rows => (0..sample).map(|row| rows.squared_norm(range.start + row)).sum());
-    let mut sums = [norms, sample as f64];
+    let mut sums = [worker.local.squared_norms(sample), sample as f64];
     worker.sum(&mut sums)?;
     Ok((sums[0] / sums[1]).max(1e-12))
 }
@@ -150,7 +147,7 @@ fn sample_objective(worker: &mut Worker, sample: usize, weights: &[f64]) -> f64 
     let (mut loss, mut values) = (0.0, 0);
     with_rows!(matrix, rows => for (row, target) in targets.iter().enumerate().take(sample) {
         let prediction = rows.dot::<false>(range.start + row, &weights[..features]) + bias;
-        loss += problem.loss.value(prediction, f64::from(*target));
+        loss += worker.local.weight(row) * problem.loss.value(prediction, f64::from(*target));
         values += rows.length(range.start + row);
     });
     worker.local.meter(values as f64);

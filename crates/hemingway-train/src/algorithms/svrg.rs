@@ -22,10 +22,10 @@
 use super::line_search::{ROUNDING, add};
 use super::sgd::draw;
 use super::vain::Vain;
-use super::{About, Entry, Family, Passes, TakeOver, unsuited_for_corners};
+use super::{About, Entry, Family, Floor, Passes, TakeOver, unsuited_for_corners};
 use crate::footprint::{Leaves, Vectors};
 use crate::kernels::{Rows, Task, fastest, with_rows};
-use crate::loss::{Shape, with_loss};
+use crate::loss::{Losses, Shape, with_losses};
 use crate::{Algorithm, Error, Estimate, Loss, Model, Phase, Share, Solver, Work, Worker};
 
 /// Hyperparameters of SVRG.
@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
             each feature.",
         counts: "rounds",
         defaults: &["a pass over the worker's rows", "one over the largest curvature of a row"],
-        floor: false,
+        floor: Floor::None,
     },
     parameters: &["local_steps", "step_size"],
     vectors: Vectors { weights: 9.0, rows: 6.5, leaves: Leaves::Gradient, ..Vectors::NONE },
@@ -127,16 +127,19 @@ fn vector_work(dimension: usize) -> Work {
     Work::flops(4.0 * dimension as f64)
 }
 
-/// λ + (largest curvature of the loss)·max ‖x_i‖², which no row exceeds.
+/// λ + (largest curvature of the loss)·max c_i‖x_i‖², which no row exceeds.
 fn largest_curvature(worker: &mut Worker) -> Result<f64, Error> {
     let (matrix, range) = worker.local.matrix();
     let mut longest = vec![0.0; worker.size()];
-    longest[worker.rank()] =
-        with_rows!(matrix, rows => range.map(|row| rows.squared_norm(row)).fold(0.0, f64::max));
+    let constant = f64::from(u8::from(worker.local.problem.bias));
+    longest[worker.rank()] = with_rows!(matrix, rows => {
+        let curvature = |(row, at)| worker.local.weight(row) * (rows.squared_norm(at) + constant);
+        range.enumerate().map(curvature).fold(0.0, f64::max)
+    });
     worker.local.meter(worker.local.stored() as f64);
     worker.sum(&mut longest)?;
     let problem = worker.local.problem;
-    let longest = longest.into_iter().fold(0.0, f64::max) + f64::from(problem.bias);
+    let longest = longest.into_iter().fold(0.0, f64::max);
     Ok((problem.lambda + problem.loss.smoothness().unwrap_or(1.0) * longest).min(f64::MAX))
 }
 
@@ -217,8 +220,9 @@ fn corrected_steps(worker: &mut Worker, passes: &Passes, step_size: f64, order: 
     let (linear, bias) = weights.split_at_mut(features);
     let bias = bias.first_mut().map(|bias| (bias, bias_drift));
     let drift = &drift[..features];
-    let values = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => fastest(Steps {
-        rows, loss, first, targets, step_size, lambda, order, drift, along: &along, slopes: &slopes, weights: linear, bias,
+    let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
+    let values = with_rows!(matrix, rows => with_losses!(loss, row_weights, losses => fastest(Steps {
+        rows, losses, first, targets, step_size, lambda, order, drift, along: &along, slopes: &slopes, weights: linear, bias,
     })));
     worker.local.meter(2.0 * values);
     worker.local.meter_visits(order.len() as f64);
@@ -228,9 +232,9 @@ fn corrected_steps(worker: &mut Worker, passes: &Passes, step_size: f64, order: 
 
 /// Corrected steps. The weights are kept as `scale`·`weights` + `drifted`·`drift`, so that a step touches the values of
 /// its row only.
-struct Steps<'a, R, S> {
+struct Steps<'a, R, L> {
     rows: R,
-    loss: S,
+    losses: L,
     first: usize,
     targets: &'a [f32],
     step_size: f64,
@@ -247,12 +251,12 @@ struct Steps<'a, R, S> {
     bias: Option<(&'a mut f64, f64)>,
 }
 
-impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
+impl<R: Rows, L: Losses> Task for Steps<'_, R, L> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let Steps { rows, loss, first, targets, step_size, lambda, order, .. } = self;
+        let Steps { rows, losses, first, targets, step_size, lambda, order, .. } = self;
         let Steps { drift, along, slopes, weights, mut bias, .. } = self;
         let shrink = (1.0 - step_size * lambda).max(SMALLEST_SCALE);
         let (mut scale, mut drifted, mut values) = (1.0, 0.0, 0.0);
@@ -263,7 +267,7 @@ impl<R: Rows, S: Shape> Task for Steps<'_, R, S> {
             let row = *row as usize;
             let constant = bias.as_ref().map_or(0.0, |(bias, _)| **bias);
             let prediction = scale * rows.dot::<FMA>(first + row, weights) + drifted * along[row] + constant;
-            let slope = loss.slope(prediction, f64::from(targets[row])) - slopes[row];
+            let slope = losses.of(row).slope(prediction, f64::from(targets[row])) - slopes[row];
             scale *= shrink;
             drifted = shrink * drifted - step_size;
             if scale < SMALLEST_SCALE {

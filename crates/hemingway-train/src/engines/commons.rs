@@ -22,6 +22,11 @@ pub struct Commons {
 /// Changes that a worker may be ahead of another: some milliseconds of work, as long as a thread may be without its core.
 pub const JOURNAL: usize = 1 << 16;
 
+/// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
+/// another one would make pass after pass over its own rows at weights that nobody else moves. Threads on cores of their own
+/// are hardly ever so far apart. It is also what keeps the journal of a worker from filling up while others wait.
+pub const LEAD: u64 = 256;
+
 /// Until when, in virtual time, servers are busy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Busy {

@@ -100,18 +100,6 @@ impl Journal {
     pub fn is_far_ahead(&self, worker: usize, read: u64) -> bool {
         self.written(worker) > read + self.writers[worker].ring.len() as u64 * 3 / 8
     }
-
-    /// A reader that has fallen more than a quarter of a ring behind a writer. Where there is none, the writer has room
-    /// for another quarter.
-    pub fn straggler(&self, worker: usize) -> Option<usize> {
-        let writer = &self.writers[worker];
-        let written = writer.written.0.load(Ordering::Relaxed);
-        let allowed = writer.ring.len() as u64 / 4;
-        writer
-            .readers(worker)
-            .find(|(_, read)| written > read.0.load(Ordering::Acquire) + allowed)
-            .map(|(reader, _)| reader)
-    }
 }
 
 impl Writer {

@@ -288,6 +288,7 @@ mod tests {
                 seconds: 1e-3,
                 seconds_in_a_row: 1e-3,
                 bare_seconds: 1e-3,
+                quickest: [1e-3, 1e-3],
             }],
         };
         let cluster = Cluster::measured(&[rank("a"), rank("a"), rank("b")], &measurement);

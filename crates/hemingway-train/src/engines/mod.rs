@@ -12,6 +12,7 @@ mod sync;
 mod threads;
 mod turns;
 
+use std::ops::Range;
 use std::time::Instant;
 
 use hemingway_data::{Dataset, shard};
@@ -30,7 +31,7 @@ pub use measured::MeasuredSums;
 pub use meeting::Meeting;
 pub use shared_memory::SharedMemory;
 pub use simulated::Simulated;
-pub use threads::Threads;
+pub use threads::{Threads, ThreadsOn};
 use turns::Turns;
 
 /// The names of all engines.
@@ -62,10 +63,11 @@ pub fn check_offers(engine: &str, entry: &Entry) -> Result<(), Error> {
     Err(Error::Unsupported { engine, algorithm: entry.name, needs: needs.name(), can })
 }
 
-/// Runs a job with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker
+/// Runs a job on some rows of the data with one thread per worker. Worker 0 is the calling thread: it alone observes, and a single worker
 /// starts no thread at all.
 fn run_workers<T: Transport>(
     data: &Dataset,
+    rows: &Range<usize>,
     job: &Job,
     (meeting, commons): (&Meeting, &Commons),
     observe: &mut dyn FnMut(Event) -> Result<(), Error>,
@@ -76,8 +78,9 @@ fn run_workers<T: Transport>(
     let work = move |rank: usize, observe: &mut dyn FnMut(Event) -> Result<(), Error>| {
         let breaker = BreakUp(meeting, commons);
         let mut transport = transport(rank);
-        let rows = shard(data.matrix.rows(), job.workers, rank);
-        let mut worker = Worker::new(Local::new(data, rows, job.problem), job.seed, &mut transport);
+        let mine = shard(rows.len(), job.workers, rank);
+        let local = Local::among(data, rows, mine, job.problem);
+        let mut worker = Worker::new(local, job.seed, &mut transport);
         let outcome = drive(&mut worker, job, begun, observe)?;
         std::mem::forget(breaker);
         Ok(outcome)
@@ -124,8 +127,8 @@ impl Drop for BreakUp<'_> {
 }
 
 /// What every engine checks before it starts.
-fn check(data: &Dataset, job: &Job) -> Result<(), Error> {
-    let rows = data.matrix.rows();
+fn check(data: &Dataset, rows: &Range<usize>, job: &Job) -> Result<(), Error> {
+    let rows = rows.len();
     if job.workers == 0 {
         return Err(Error::NoWorkers(0));
     }

@@ -10,6 +10,7 @@ use hemingway_data::Dataset;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::commons::LEAD;
 use super::{Cluster, Commons, Meeting, Network, check, run_workers};
 use crate::{
     Engine, Error, Event, Job, Journal, Needs, Request, Run, Seconds, SharedMemory, Start, Transport, Work,
@@ -44,13 +45,14 @@ impl Engine for Simulated {
         job: &Job,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
-        check(data, job)?;
+        let rows = 0..data.matrix.rows();
+        check(data, &rows, job)?;
         let servers = job.algorithm.needs().servers();
         self.cluster.check_size(job.workers + servers)?;
         let commons = Commons::new(job.workers);
         let meeting = Meeting::new(job.workers, false);
         let begun = job.start.seconds().0 + self.telling(job);
-        run_workers(data, job, (&meeting, &commons), observe, |rank| Simulation {
+        run_workers(data, &rows, job, (&meeting, &commons), observe, |rank| Simulation {
             rank,
             size: job.workers,
             servers,
@@ -63,7 +65,6 @@ impl Engine for Simulated {
             link_in: 0.0,
             link_out: 0.0,
             last_sum: f64::NEG_INFINITY,
-            journal: None,
             pace: self.cluster.algorithms.get(job.algorithm.name()).copied().unwrap_or(1.0),
             luck: Xoshiro256PlusPlus::seed_from_u64(
                 job.seed ^ (rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -101,8 +102,6 @@ struct Simulation<'a> {
     link_out: f64,
     /// When the last sum on the clock ended.
     last_sum: f64,
-    /// Where workers tell one another what they change.
-    journal: Option<Arc<Journal>>,
     /// How many times longer this algorithm computes than its metered work says.
     pace: f64,
     /// Decides when this worker straggles.
@@ -186,30 +185,26 @@ impl Transport for Simulation<'_> {
     }
 
     fn journal(&mut self) -> Result<Arc<Journal>, Error> {
-        let journal = self.commons.journal(self.meeting, self.rank, self.size)?;
-        self.journal = Some(journal.clone());
-        Ok(journal)
+        self.commons.journal(self.meeting, self.rank, self.size)
     }
 
     fn is_over(&self) -> bool {
         self.meeting.is_over()
     }
 
-    /// One step at a time, so that nobody reads what was written later. A worker that is far ahead of a reader of its
-    /// journal waits in virtual time until that reader has had its turn: it cannot read before.
+    /// One step at a time, so that nobody reads what was written later. A worker that is as far ahead of the slowest one as
+    /// threads may be waits in virtual time until that one has had its turn.
     fn turn(&mut self, until: u64) -> Result<Option<usize>, Error> {
         self.until = until;
         while self.commons.turns.wait(self.rank, self.clock, until)? {
-            let Some(reader) = self.journal.as_ref().and_then(|journal| journal.straggler(self.rank)) else {
-                return Ok(Some(1));
-            };
-            self.clock = self.clock.max(self.commons.turns.wanted(reader)).next_up();
+            let Some(slowest) = self.commons.turns.ahead_by(LEAD, self.rank) else { return Ok(Some(1)) };
+            self.clock = self.clock.max(slowest).next_up();
         }
         Ok(None)
     }
 
     fn made(&mut self, steps: u64) {
-        self.commons.turns.made(steps, self.until);
+        self.commons.turns.made(self.rank, steps, self.until);
     }
 
     fn steps(&self) -> u64 {
@@ -253,7 +248,7 @@ impl Transport for Simulation<'_> {
             let rest = network.transfer_seconds(request.answer_bytes()) * (1.0 - 1.0 / servers);
             self.clock = busy.link_out + rest + network.latency;
         }
-        self.commons.turns.made(request.steps, until);
+        self.commons.turns.made(self.rank, request.steps, until);
         Ok(true)
     }
 }

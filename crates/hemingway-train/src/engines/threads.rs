@@ -1,9 +1,11 @@
 //! Real threads of this process on real cores.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hemingway_data::{Dataset, cores};
 
+use super::commons::LEAD;
 use super::{Commons, Meeting, check, run_workers};
 use crate::{
     Engine, Error, Event, Job, Journal, Needs, Run, Seconds, SharedMemory, Stopwatch, Transport, Work,
@@ -28,10 +30,38 @@ impl Engine for Threads {
         job: &Job,
         observe: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<Run, Error> {
-        check(data, job)?;
+        let rows = 0..data.matrix.rows();
+        ThreadsOn { rows }.run(data, job, observe)
+    }
+}
+
+/// The same on consecutive rows of a dataset, which are all the data there is for the job: its duals are those of these
+/// rows, counted from 0.
+#[derive(Debug, Clone)]
+pub struct ThreadsOn {
+    /// Which rows.
+    pub rows: Range<usize>,
+}
+
+impl Engine for ThreadsOn {
+    fn name(&self) -> &'static str {
+        Threads.name()
+    }
+
+    fn offers(&self, needs: Needs) -> bool {
+        Threads.offers(needs)
+    }
+
+    fn run(
+        &self,
+        data: &Dataset,
+        job: &Job,
+        observe: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
+        check(data, &self.rows, job)?;
         let meeting = Meeting::new(job.workers, job.workers <= cores());
         let commons = Commons::new(job.workers);
-        run_workers(data, job, (&meeting, &commons), observe, |rank| Thread {
+        run_workers(data, &self.rows, job, (&meeting, &commons), observe, |rank| Thread {
             rank,
             size: job.workers,
             meeting: &meeting,
@@ -144,8 +174,3 @@ impl Transport for Thread<'_> {
 /// Steps after which a worker looks whether the round is over: often enough that a round is hardly longer than it should
 /// be, rarely enough that the common count is in nobody's way.
 const STEPS_BETWEEN_LOOKS: usize = 64;
-
-/// How many steps a worker may be ahead of the slowest one. A thread can be without its core for milliseconds, in which
-/// another one would make pass after pass over its own rows at weights that nobody else moves. Threads on cores of their own
-/// are hardly ever so far apart. It is also what keeps the journal of a worker from filling up while others wait.
-const LEAD: u64 = 256;

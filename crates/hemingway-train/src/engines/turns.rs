@@ -23,7 +23,9 @@ struct State {
     waiting: usize,
     /// Whose turn it is.
     next: Option<usize>,
-    /// Steps of all workers that were counted.
+    /// Steps that were counted: of each worker,
+    made: Vec<u64>,
+    /// and of all.
     steps: u64,
     broken: bool,
 }
@@ -31,7 +33,8 @@ struct State {
 impl Turns {
     /// Of so many workers.
     pub fn new(size: usize) -> Turns {
-        let state = State { wanted: vec![0.0; size], waiting: 0, next: None, steps: 0, broken: false };
+        let (wanted, made) = (vec![0.0; size], vec![0; size]);
+        let state = State { wanted, waiting: 0, next: None, made, steps: 0, broken: false };
         Turns { state: Mutex::new(state), wake: (0..size).map(|_| Condvar::new()).collect() }
     }
 
@@ -63,10 +66,11 @@ impl Turns {
         }
     }
 
-    /// Counts the steps of a turn. If they complete the round, all who wait are released, and nobody gets a turn
+    /// Counts the steps of a worker's turn. If they complete the round, all who wait are released, and nobody gets a turn
     /// again before all of them have asked for one.
-    pub fn made(&self, steps: u64, until: u64) {
+    pub fn made(&self, rank: usize, steps: u64, until: u64) {
         let mut state = self.lock();
+        state.made[rank] += steps;
         state.steps += steps;
         if state.steps >= until {
             state.waiting = 0;
@@ -76,7 +80,9 @@ impl Turns {
 
     /// From no steps.
     pub fn count_anew(&self) {
-        self.lock().steps = 0;
+        let mut state = self.lock();
+        state.made.fill(0);
+        state.steps = 0;
     }
 
     /// Steps of all workers so far.
@@ -84,9 +90,11 @@ impl Turns {
         self.lock().steps
     }
 
-    /// When a worker wants its turn, or wanted its last one.
-    pub fn wanted(&self, rank: usize) -> f64 {
-        self.lock().wanted[rank]
+    /// When the worker that has made fewest steps wants its turn, if this one has made so many more.
+    pub fn ahead_by(&self, lead: u64, rank: usize) -> Option<f64> {
+        let state = self.lock();
+        let slowest = (0..state.made.len()).min_by_key(|other| state.made[*other])?;
+        (state.made[rank] >= state.made[slowest] + lead).then(|| state.wanted[slowest])
     }
 
     /// Everyone who waits, now or later, gets an error.

@@ -6,6 +6,9 @@ use super::{Shape, Tally, Visit};
 #[derive(Clone, Copy)]
 pub struct Hinge;
 
+/// Half-width of the band around margin 1 in which a guessed dual is between its ends.
+const BAND: f64 = 0.1;
+
 impl Shape for Hinge {
     const CORNERED: bool = true;
 
@@ -42,5 +45,11 @@ impl Shape for Hinge {
     #[inline(always)]
     fn feasible(self, alpha: f64, y: f64) -> f64 {
         y * (alpha * y).clamp(0.0, 1.0)
+    }
+
+    /// At the corner a dual lies between the ends of its range.
+    #[inline(always)]
+    fn guess(self, p: f64, y: f64) -> f64 {
+        self.feasible(y * (0.5 + (1.0 - y * p) / (2.0 * BAND)), y)
     }
 }

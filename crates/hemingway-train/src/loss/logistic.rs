@@ -92,6 +92,28 @@ impl Shape for Logistic {
         sums.iter().sum::<f64>() + products.iter().product::<f64>().ln()
     }
 
+    /// Powers of different exponents have no product to take one logarithm of.
+    #[inline(always)]
+    fn weighted_block(
+        self,
+        predictions: &mut [f64; BLOCK],
+        targets: &[f32; BLOCK],
+        weights: &[f32; BLOCK],
+    ) -> f64 {
+        let mut sums = [0.0; LANES];
+        let rows = predictions.as_chunks_mut::<LANES>().0.iter_mut().zip(targets.as_chunks::<LANES>().0);
+        for ((p, y), weights) in rows.zip(weights.as_chunks::<LANES>().0) {
+            for lane in 0..LANES {
+                let (y, weight) = (f64::from(y[lane]), f64::from(weights[lane]));
+                let z = y * p[lane];
+                let e = exponential(-z.abs());
+                sums[lane] += weight * ((-z).max(0.0) + logarithm(1.0 + e));
+                p[lane] = -y * weight * share_of(z, e);
+            }
+        }
+        sums.iter().sum()
+    }
+
     #[inline(always)]
     fn tally(self, p: f64, y: f64, tally: &mut Tally) -> f64 {
         let z = y * p;

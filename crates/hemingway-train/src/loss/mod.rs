@@ -2,12 +2,14 @@
 //!
 //! A loss is a function φ(p, y) of the prediction p = x·w and the target y. Its dual variable α is signed: the
 //! weights are w = (1/(λn)) Σ α_i x_i, and α = y·a for the a of the papers. All four share one catalogue entry
-//! here ([`Loss`]) and one [`Shape`] that kernels are compiled for.
+//! here ([`Loss`]) and one [`Shape`] that kernels are compiled for. Kernels ask for the shape of each row ([`Losses`]): it is
+//! the same for all, at no cost, unless rows have weights ([`Weighted`]).
 
 mod hinge;
 mod logistic;
 mod smoothed_hinge;
 mod squared;
+mod weighted;
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +23,7 @@ pub use hinge::Hinge;
 pub use logistic::Logistic;
 pub use smoothed_hinge::SmoothedHinge;
 pub use squared::Squared;
+pub use weighted::{Scaled, Weighted};
 
 /// A loss by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -122,6 +125,11 @@ pub trait Shape: Copy + Send + Sync + 'static {
     fn visit(self, alpha: f64, p: f64, y: f64, q: f64, tally: &mut Tally) -> Visit;
     /// The nearest α at which the conjugate is finite.
     fn feasible(self, alpha: f64, y: f64) -> f64;
+    /// The α that a prediction suggests, where the conjugate is finite: minus the slope, where the loss has one.
+    #[inline(always)]
+    fn guess(self, p: f64, y: f64) -> f64 {
+        -self.slope(p, y)
+    }
     /// Turns predictions into slopes and returns Σ φ(p, y), for [`BLOCK`] rows at once.
     #[inline(always)]
     fn block(self, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64 {
@@ -137,11 +145,63 @@ pub trait Shape: Copy + Send + Sync + 'static {
         }
         sums.iter().sum()
     }
+    /// The same of losses that count so often each.
+    #[inline(always)]
+    fn weighted_block(
+        self,
+        predictions: &mut [f64; BLOCK],
+        targets: &[f32; BLOCK],
+        weights: &[f32; BLOCK],
+    ) -> f64 {
+        let mut sums = [0.0; LANES];
+        let rows = predictions.as_chunks_mut::<LANES>().0.iter_mut().zip(targets.as_chunks::<LANES>().0);
+        for ((predictions, targets), weights) in rows.zip(weights.as_chunks::<LANES>().0) {
+            for lane in 0..LANES {
+                let (p, y) = (predictions[lane], f64::from(targets[lane]));
+                let weight = f64::from(weights[lane]);
+                sums[lane] += weight * self.value(p, y);
+                predictions[lane] = weight * self.slope(p, y);
+            }
+        }
+        sums.iter().sum()
+    }
     /// Adds φ(p, y) to a tally and returns the slope.
     #[inline(always)]
     fn tally(self, p: f64, y: f64, tally: &mut Tally) -> f64 {
         tally.sum += self.value(p, y);
         self.slope(p, y)
+    }
+}
+
+/// The losses of a worker's rows.
+pub trait Losses: Copy {
+    /// The loss of one row.
+    type Row: Shape;
+    /// Of this row.
+    fn of(self, row: usize) -> Self::Row;
+    /// Of so many rows from this one on.
+    fn several<const N: usize>(self, first: usize) -> [Self::Row; N];
+    /// [`Shape::block`] for the rows from this one on; rows beyond the last are like the first.
+    fn block_from(self, first: usize, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64;
+}
+
+/// Of rows without weights.
+impl<S: Shape> Losses for S {
+    type Row = S;
+
+    #[inline(always)]
+    fn of(self, _: usize) -> S {
+        self
+    }
+
+    #[inline(always)]
+    fn several<const N: usize>(self, _: usize) -> [S; N] {
+        [self; N]
+    }
+
+    #[inline(always)]
+    fn block_from(self, _: usize, predictions: &mut [f64; BLOCK], targets: &[f32; BLOCK]) -> f64 {
+        self.block(predictions, targets)
     }
 }
 
@@ -198,6 +258,12 @@ impl Tally {
         }
     }
 
+    /// Adds a loss.
+    #[inline(always)]
+    fn add(&mut self, loss: f64) {
+        self.sum += loss;
+    }
+
     /// What was added up.
     #[inline(always)]
     pub fn total(self) -> f64 {
@@ -229,6 +295,20 @@ macro_rules! with_loss {
     };
 }
 pub(crate) use with_loss;
+
+/// Runs an expression with the [`Losses`] of rows that have these weights, if they have any.
+macro_rules! with_losses {
+    ($loss:expr, $weights:expr, $losses:ident => $body:expr) => {
+        match $weights {
+            None => $crate::loss::with_loss!($loss, $losses => $body),
+            Some(weights) => $crate::loss::with_loss!($loss, loss => {
+                let $losses = $crate::loss::Weighted { loss, weights };
+                $body
+            }),
+        }
+    };
+}
+pub(crate) use with_losses;
 
 #[cfg(test)]
 mod tests;

@@ -254,3 +254,83 @@ fn names_are_read_back_and_mistakes_explained() {
     let message = "hing".parse::<Loss>().unwrap_err().to_string();
     assert!(message.contains("did you mean `hinge`?"), "{message}");
 }
+
+/// A row that counts three times, and one that hardly counts.
+const WEIGHTS: [f32; 2] = [3.0, 1e-6];
+
+/// What is said of c·φ is what is said of φ, c times: of values, slopes, conjugates, and of duals c times as large.
+#[test]
+fn weighted_rows_are_rows_that_count_so_often() {
+    fn check<S: Shape>(loss: S) {
+        let losses = Weighted { loss, weights: &WEIGHTS };
+        for (at, weight) in WEIGHTS.map(f64::from).into_iter().enumerate() {
+            let of_row = losses.of(at);
+            for row in rows() {
+                let Row { alpha, p, y, q } = row;
+                let close =
+                    |one: f64, other: f64| (one - other).abs() <= 1e-12 * (weight * other.abs()).max(weight);
+                assert!(close(of_row.value(p, y), weight * loss.value(p, y)), "{row:?}");
+                assert!(close(of_row.slope(p, y), weight * loss.slope(p, y)), "{row:?}");
+                assert!(close(of_row.guess(p, y), weight * loss.guess(p, y)), "{row:?}");
+                assert!(close(of_row.curvature(p, y), weight * loss.curvature(p, y)), "{row:?}");
+                assert!(
+                    close(of_row.conjugate(weight * alpha, y), weight * loss.conjugate(alpha, y)),
+                    "{row:?}"
+                );
+                let (mut tally, mut plain) = (Tally::default(), Tally::default());
+                let slope = of_row.tally(p, y, &mut tally);
+                assert!(close(slope, weight * loss.tally(p, y, &mut plain)), "{row:?}");
+                assert!(close(tally.total(), weight * plain.total()), "{row:?}");
+                let visit = of_row.visit(weight * alpha, p, y, q / weight, &mut tally);
+                let same = loss.visit(alpha, p, y, q, &mut plain);
+                assert!(
+                    (visit.alpha - weight * same.alpha).abs() <= 1e-9 * weight * same.alpha.abs().max(1.0),
+                    "{row:?}"
+                );
+            }
+        }
+    }
+    check(Hinge);
+    check(SmoothedHinge);
+    check(Logistic);
+    check(Squared);
+}
+
+#[test]
+fn a_row_that_counts_no_times_has_no_dual() {
+    let nothing = Weighted { loss: Logistic, weights: &[0.0] }.of(0);
+    let mut tally = Tally::default();
+    for row in rows() {
+        let visit = nothing.visit(0.0, row.p, row.y, row.q, &mut tally);
+        assert_eq!((visit.alpha, visit.gap, visit.violation), (0.0, 0.0, 0.0));
+    }
+    assert_eq!(tally.total(), 0.0);
+    assert_eq!([nothing.conjugate(0.0, 1.0), nothing.feasible(0.7, 1.0), nothing.guess(-3.0, 1.0)], [0.0; 3]);
+    assert_eq!(nothing.conjugate(1e-9, 1.0), f64::INFINITY);
+}
+
+#[test]
+fn blocks_of_weighted_rows_add_up_what_rows_say() {
+    fn check<S: Shape>(loss: S) {
+        let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut predictions: [f64; BLOCK] = std::array::from_fn(|_| 20.0 * rng.random::<f64>() - 10.0);
+        let targets = std::array::from_fn(|at| if at % 3 == 0 { 1.0 } else { -1.0 });
+        // The last rows are beyond the end and like the first.
+        let weights: Vec<f32> = (0..BLOCK - 5).map(|at| (at % 4) as f32).collect();
+        let losses = Weighted { loss, weights: &weights };
+        let weight = |at: usize| f64::from(*weights.get(at).unwrap_or(&weights[0]));
+        let before = predictions;
+        let sum = losses.block_from(0, &mut predictions, &targets);
+        let mut expected = 0.0;
+        for at in 0..BLOCK {
+            let (p, y) = (before[at], f64::from(targets[at]));
+            expected += weight(at) * loss.value(p, y);
+            assert!((predictions[at] - weight(at) * loss.slope(p, y)).abs() < 1e-13, "row {at}");
+        }
+        assert!((sum - expected).abs() < 1e-12 * expected, "{sum} for {expected}");
+    }
+    check(Hinge);
+    check(SmoothedHinge);
+    check(Logistic);
+    check(Squared);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Sdca, Stretch, Weights};
 use crate::engines::{Change, Journal};
 use crate::kernels::{Rows, fastest, with_rows};
-use crate::loss::with_loss;
+use crate::loss::with_losses;
 use crate::visit_order::{Pace, VisitOrder};
 use crate::{Error, Worker};
 
@@ -36,8 +36,9 @@ impl Sdca {
         let (first, share) = (rows_range.start, self.recent.next_share());
         let Sdca { coordinates, weights, visit_order, .. } = self;
         let over = || worker.is_over();
-        let visited = with_rows!(matrix, rows => with_loss!(worker.local.problem.loss, loss => fastest(Stretch {
-            rows, loss, first, scale, bias_scale, sigma, share, range, coordinates, visit_order,
+        let (loss, row_weights) = (worker.local.problem.loss, worker.local.weights());
+        let visited = with_rows!(matrix, rows => with_losses!(loss, row_weights, losses => fastest(Stretch {
+            rows, losses, first, scale, bias_scale, sigma, share, range, coordinates, visit_order,
             weights: Together::new(weights, worker.local.features(), bias_scale / scale, told, &over),
         })));
         self.held = visited.held;

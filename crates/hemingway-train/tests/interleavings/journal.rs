@@ -87,21 +87,6 @@ fn a_writer_waits_for_the_slowest_of_its_readers() {
     assert_eq!(read, BTreeSet::from_iter(0..=5));
 }
 
-/// Where time is virtual, a writer must not wait for a reader while it has the turn.
-#[test]
-fn a_writer_without_stragglers_has_room() {
-    let work = |journal: &Journal, rank: usize| match rank {
-        0 => (0..6).for_each(|at| {
-            while journal.straggler(0).is_some() {
-                pause();
-            }
-            journal.write(0, at, change(0, at), || panic!("no room for entry {at}"));
-        }),
-        _ => read_until(journal, 0, 1, &mut 0, 6),
-    };
-    outcomes_with_preemptions(2, 2, || Journal::new(2, 4), work, |_| ());
-}
-
 /// A worker that was without its core has read nothing, and leaves the round once so many entries count; it reads nothing
 /// more while the other is still at its last ones.
 #[test]

@@ -37,31 +37,34 @@ pub fn optimum(data: &Dataset, problem: Problem) -> Optimum {
 /// - smoothed hinge: s (squared) and t (linear), s + t ≥ 1 − yp, both ≥ 0
 /// - squared: one s, s = p − y
 ///
-/// All of it is multiplied by `scale`.
+/// A row that counts c times has c times as much of both; one that counts 0 times is left out. All of it is multiplied by
+/// `scale`.
 fn quadratic_program(data: &Dataset, problem: Problem, scale: f64) -> Optimum {
-    let rows = rows_of(data);
+    let counted = |row: &usize| data.weight(*row) > 0.0;
+    let counted: Vec<usize> = (0..data.matrix.rows()).filter(counted).collect();
+    let (all, rows) = (data.matrix.rows() as f64, rows_of(&data.rows_at(&counted)));
     let (n, features) = (rows.len(), data.matrix.columns());
     let dimension = features + usize::from(problem.bias);
     let slacks = if problem.loss == Loss::SmoothedHinge { 2 * n } else { n };
     let variables = dimension + slacks;
 
-    let share = scale / n as f64;
+    let shares: Vec<f64> = counted.iter().map(|row| scale / all * f64::from(data.weight(*row))).collect();
     let mut diagonal = vec![0.0; variables];
     let mut linear = vec![0.0; variables];
     diagonal[..features].fill(scale * problem.lambda);
     match problem.loss {
-        Loss::Hinge => linear[dimension..].fill(share),
+        Loss::Hinge => linear[dimension..].copy_from_slice(&shares),
         Loss::SmoothedHinge => {
-            diagonal[dimension..dimension + n].fill(share);
-            linear[dimension + n..].fill(share);
+            diagonal[dimension..dimension + n].copy_from_slice(&shares);
+            linear[dimension + n..].copy_from_slice(&shares);
         }
-        _ => diagonal[dimension..].fill(share),
+        _ => diagonal[dimension..].copy_from_slice(&shares),
     }
 
     let mut constraints = Triplets::default();
     let mut limits = Vec::new();
-    for (at, (row, y)) in rows.iter().zip(&data.targets).enumerate() {
-        let y = f64::from(*y);
+    for (at, row) in rows.iter().enumerate() {
+        let y = f64::from(data.targets[counted[at]]);
         let sign = if problem.loss == Loss::Squared { 1.0 } else { -y };
         let values = row.iter().copied().chain(problem.bias.then_some(1.0));
         values.enumerate().for_each(|(column, value)| constraints.add(at, column, sign * value));
@@ -126,7 +129,7 @@ fn newton(data: &Dataset, problem: Problem) -> Optimum {
     let mut weights = vec![0.0; features + usize::from(problem.bias)];
     let mut value = objective(data, problem, &weights);
     for _ in 0..500 {
-        let (gradient, curvature) = derivatives(&rows, &data.targets, problem.lambda, features, &weights);
+        let (gradient, curvature) = derivatives(data, &rows, problem.lambda, &weights);
         let step = cholesky_solve(curvature, &gradient);
         let decrement: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
         let mut length = 1.0;
@@ -148,13 +151,8 @@ fn newton(data: &Dataset, problem: Problem) -> Optimum {
 }
 
 /// ∇P and ∇²P of the logistic loss.
-fn derivatives(
-    rows: &[Vec<f64>],
-    targets: &[f32],
-    lambda: f64,
-    features: usize,
-    weights: &[f64],
-) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn derivatives(data: &Dataset, rows: &[Vec<f64>], lambda: f64, weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let features = data.matrix.columns();
     let (n, dimension) = (rows.len() as f64, weights.len());
     let mut gradient = vec![0.0; dimension];
     let mut curvature = vec![vec![0.0; dimension]; dimension];
@@ -162,14 +160,14 @@ fn derivatives(
         gradient[at] = lambda * weights[at];
         curvature[at][at] = lambda;
     }
-    for (row, y) in rows.iter().zip(targets) {
-        let y = f64::from(*y);
+    for (at, (row, y)) in rows.iter().zip(&data.targets).enumerate() {
+        let (y, count) = (f64::from(*y), f64::from(data.weight(at)));
         let margin = y * row.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>();
         let share = 1.0 / (1.0 + margin.exp());
         for (i, x) in row.iter().enumerate() {
-            gradient[i] -= share * y * x / n;
+            gradient[i] -= count * share * y * x / n;
             for (j, other) in row.iter().enumerate() {
-                curvature[i][j] += share * (1.0 - share) * x * other / n;
+                curvature[i][j] += count * share * (1.0 - share) * x * other / n;
             }
         }
     }

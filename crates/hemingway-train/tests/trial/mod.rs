@@ -43,6 +43,8 @@ pub struct Recipe {
     /// Chance that a row is empty, and that it repeats the one before.
     pub empty: f64,
     pub repeated: f64,
+    /// Whether rows count 0 times, hardly, once, often, or anything between.
+    pub weighted: bool,
     pub seed: u64,
 }
 
@@ -57,6 +59,7 @@ impl Default for Recipe {
             scale: 1.0,
             empty: 0.0,
             repeated: 0.0,
+            weighted: false,
             seed: 1,
         }
     }
@@ -76,7 +79,20 @@ impl Recipe {
         if !self.numbers {
             (targets[0], targets[1]) = (1.0, -1.0);
         }
-        dataset(self.sparse, self.columns, &rows, targets)
+        let data = dataset(self.sparse, self.columns, &rows, targets);
+        if self.weighted { data.with_weights(self.weights(&mut rng)).expect("usable weights") } else { data }
+    }
+
+    /// The first two rows, which are of both classes, count in any case.
+    fn weights(&self, rng: &mut Xoshiro256PlusPlus) -> Vec<f32> {
+        let any = |rng: &mut Xoshiro256PlusPlus| match rng.random_range(0..5) {
+            0 => 0.0,
+            1 => 1e-6,
+            2 => 1.0,
+            3 => 7.0,
+            _ => 3.0 * rng.random::<f32>(),
+        };
+        (0..self.rows).map(|row| if row < 2 { 1.0 } else { any(rng) }).collect()
     }
 
     fn row(&self, rng: &mut Xoshiro256PlusPlus, before: Option<&Vec<f32>>) -> Vec<f32> {
@@ -154,8 +170,9 @@ pub fn objective(data: &Dataset, problem: Problem, weights: &[f64]) -> f64 {
     let bias = if problem.bias { weights[columns] } else { 0.0 };
     let dot = |a: &[f64]| a.iter().zip(weights).map(|(a, b)| a * b).sum::<f64>();
     let rows = rows_of(data);
-    let losses =
-        rows.iter().zip(&data.targets).map(|(row, y)| loss(problem.loss, dot(row) + bias, f64::from(*y)));
+    let losses = rows.iter().zip(&data.targets).enumerate().map(|(at, (row, y))| {
+        f64::from(data.weight(at)) * loss(problem.loss, dot(row) + bias, f64::from(*y))
+    });
     let squares: f64 = weights[..columns].iter().map(|weight| weight * weight).sum();
     losses.sum::<f64>() / rows.len() as f64 + problem.lambda / 2.0 * squares
 }

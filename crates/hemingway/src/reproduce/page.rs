@@ -80,6 +80,7 @@ fn setup(facts: &Facts) -> String {
 fn labels(labels: &hemingway_data::Labels) -> String {
     match labels {
         hemingway_data::Labels::Classes { negative, positive } => format!("{positive} against {negative}"),
+        hemingway_data::Labels::Several(names) => format!("{} classes", names.len()),
         hemingway_data::Labels::Numbers => "labels are numbers".to_owned(),
     }
 }

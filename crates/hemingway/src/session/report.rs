@@ -1,14 +1,13 @@
 //! What is left of a run: its model file and its report.
 
-use hemingway_data::Dataset;
 use hemingway_train::{Quality, Run};
 
 use super::task::{Outcome, Task};
 use crate::default_choice::SIMULATED;
 use crate::prepare::Ready;
 use crate::{
-    Error, FORMAT, ModelFile, Place, SPARSE_VERSION, Store, StoredRun, TABLE_VERSION, TrainReport,
-    TrainRequest, VERSION,
+    Error, FORMAT, LATEST_VERSION, ModelFile, Place, Predictions, SPARSE_VERSION, Store, StoredRun,
+    TrainReport, TrainRequest, VERSION,
 };
 
 /// Closes a run with the model of its last checkpoint.
@@ -26,11 +25,12 @@ pub(crate) fn save_last_checkpoint(
 
 impl Task<'_> {
     pub(super) fn save(&self, outcome: &Outcome) -> Result<TrainReport, Error> {
-        let report = self.report(outcome);
+        let model = self.model(&outcome.run);
+        let report = self.report(outcome, &model);
         if self.request.model.is_none() {
             self.place.make_model_folder(&report.model)?;
         }
-        self.model(&outcome.run).write(&report.model)?;
+        model.write(&report.model)?;
         Ok(report)
     }
 
@@ -46,19 +46,23 @@ impl Task<'_> {
         ModelFile {
             format: FORMAT.to_owned(),
             version: match (&self.ready.encoding, &features.used) {
-                (Some(_), _) => TABLE_VERSION,
+                (Some(_), _) => LATEST_VERSION,
                 (None, Some(_)) => SPARSE_VERSION,
                 (None, None) => VERSION,
             },
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: self.choice.lambda.as_ref().map(|lambda| lambda.choice.clone()),
             labels: self.ready.summary.labels.clone(),
             table: self.ready.encoding.as_deref().cloned(),
+            class_weights: self.ready.summary.class_weights.clone(),
             features: features.count,
             indices: features.used.clone(),
             weights: weights.to_vec(),
             bias: bias.first().copied(),
+            classes: Vec::new(),
             transform: self.ready.transform.clone(),
+            platt: None,
             primal: outcome.primal,
             dual: finite(outcome.dual),
             certified_error: finite(outcome.certified_error),
@@ -68,11 +72,10 @@ impl Task<'_> {
         }
     }
 
-    fn report(&self, outcome: &Outcome) -> TrainReport {
+    fn report(&self, outcome: &Outcome, model: &ModelFile) -> TrainReport {
         let Outcome { run: outcome, quality: train } = outcome;
-        let weights = &outcome.model.weights;
-        let quality = |data: &Dataset| Quality::of(&hemingway_train::predict(data, weights), data);
-        let test = self.ready.test.as_ref().map(|test| quality(&test.dataset));
+        let test = self.ready.test.as_ref().map(|test| Predictions::of(model, &test.dataset));
+        let test_quality = test.as_ref().and_then(|test| test.quality);
         let explained = self.choice.explanation.as_ref();
         let warnings = explained.iter().flat_map(|explained| &explained.warnings).chain(&self.notes);
         TrainReport {
@@ -81,6 +84,7 @@ impl Task<'_> {
             dataset: self.ready.summary.clone(),
             loss: self.request.loss,
             lambda: self.request.lambda,
+            lambda_choice: self.choice.lambda.clone(),
             bias: self.request.has_bias(),
             standardise: self.request.data.is_standardised(),
             algorithm: self.choice.algorithm.clone(),
@@ -116,10 +120,12 @@ impl Task<'_> {
             reused: explained.map_or_else(Vec::new, |explained| explained.reused.clone()),
             warnings: warnings.cloned().collect(),
             stragglers: self.stragglers.clone(),
+            classes: Vec::new(),
             train_accuracy: train.and_then(Quality::accuracy),
             train_rmse: train.and_then(Quality::rmse),
-            test_accuracy: test.and_then(Quality::accuracy),
-            test_rmse: test.and_then(Quality::rmse),
+            test_accuracy: test_quality.and_then(Quality::accuracy),
+            test_rmse: test_quality.and_then(Quality::rmse),
+            test_metrics: test.as_ref().and_then(Predictions::metrics),
             test_dropped_values: self.ready.test.as_ref().map(|test| test.dropped_values),
         }
     }
@@ -134,13 +140,19 @@ impl Task<'_> {
         if self.choice.engine == SIMULATED {
             outcome.seconds.0 + self.planned_seconds() + self.planning_seconds()
         } else {
-            self.ready.load_seconds + self.wall_seconds(outcome) + self.planned_seconds()
+            let before = self.choosing_seconds() + self.planned_seconds();
+            self.ready.load_seconds + before + self.wall_seconds(outcome)
         }
     }
 
     /// Profile and plan before the run.
     pub(super) fn planned_seconds(&self) -> f64 {
         self.choice.explanation.as_ref().map_or(0.0, |explained| explained.overhead_seconds)
+    }
+
+    /// Choosing λ.
+    fn choosing_seconds(&self) -> f64 {
+        self.choice.lambda.as_ref().map_or(0.0, |lambda| lambda.seconds)
     }
 
     /// Planning while it ran.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hemingway_data::Dataset;
-use hemingway_train::{Checkpoint, Engine, Event, HandOver, Job, Quality, Run, Start};
+use hemingway_train::{
+    Algorithm, Checkpoint, Engine, Event, HandOver, Job, Model, Quality, Run, Start, warm_start,
+};
 
 use super::limits::Bill;
 use super::{Progress, Watch};
@@ -26,6 +28,8 @@ pub(super) struct Task<'a> {
     pub closer: Option<Arc<Closer>>,
     /// What was noticed of the machine.
     pub notes: Vec<String>,
+    /// Weights to begin with, if not at zero.
+    pub weights: Option<Vec<f64>>,
 }
 
 /// Trains one stage, from a checkpoint if there is one.
@@ -50,8 +54,21 @@ impl<'a> Task<'a> {
         adaptive: Option<Adaptive>,
     ) -> Task<'a> {
         let (recorder, bill) = (Recorder::new(store, run), Bill::default());
-        let (stragglers, closer, notes) = (Vec::new(), None, Vec::new());
-        Task { place, recorder, run, request, choice, ready, adaptive, bill, stragglers, closer, notes }
+        let (stragglers, closer, notes, weights) = (Vec::new(), None, Vec::new(), None);
+        Task {
+            place,
+            recorder,
+            run,
+            request,
+            choice,
+            ready,
+            adaptive,
+            bill,
+            stragglers,
+            closer,
+            notes,
+            weights,
+        }
     }
 
     /// Trains, saves the model and closes the run, however it ends.
@@ -140,6 +157,7 @@ impl<'a> Task<'a> {
         let algorithm = hemingway_train::algorithm(&self.choice.algorithm, &self.choice.parameters)?;
         let stop = self.stop();
         let hand_over = self.hand_over();
+        let start = self.start(data, algorithm.as_ref());
         let job = Job {
             problem: self.ready.problem,
             algorithm: algorithm.as_ref(),
@@ -147,13 +165,20 @@ impl<'a> Task<'a> {
             seed: self.request.seed,
             stop,
             scoring: self.choice.scoring,
-            start: from.map_or(Start::Zero, Start::Checkpoint),
+            start: from.map_or(start.as_ref().map_or(Start::Zero, Start::Model), Start::Checkpoint),
             checkpoint_every: Some(self.request.checkpoint_every),
             interrupt: Some(watch.interrupt),
             hand_over: hand_over.as_deref(),
         };
         let observe = &mut *watch.observe;
         Ok(engine.run(data, &job, &mut |event| self.record(event, observe).map_err(refuse))?)
+    }
+
+    /// The model that the first stage begins with, if it does not begin at zero.
+    fn start(&mut self, data: &Dataset, algorithm: &dyn Algorithm) -> Option<Model> {
+        let model = Model { weights: self.weights.take()?, duals: None };
+        let (rows, problem) = (0..data.matrix.rows(), self.ready.problem);
+        Some(warm_start(data, &rows, problem, algorithm, &model, problem.lambda))
     }
 
     /// How a stage is asked to end for another one.

@@ -62,7 +62,7 @@ pub struct Repaired {
 }
 
 impl Store {
-    /// Removes runs by their names. With `take_over` also those whose process cannot be looked at.
+    /// Removes runs by their names, those of several classes with the runs of their classes. With `take_over` also those whose process cannot be looked at.
     pub fn remove_runs(
         &self,
         names: &[String],
@@ -73,8 +73,7 @@ impl Store {
         let before = self.bytes();
         let removed = self.at_once(|| {
             let mut removed: Vec<(String, Option<PathBuf>)> = Vec::new();
-            for name in names {
-                let id = self.id(name)?;
+            for id in self.with_classes(names)? {
                 let model = match self.run(&id) {
                     Ok(run) => {
                         run.check_idle(take_over)?;
@@ -91,6 +90,21 @@ impl Store {
             Ok(removed)
         })?;
         self.cleaned(removed, place, with_models, before)
+    }
+
+    /// The whole names of runs, and of the runs of their classes.
+    fn with_classes(&self, names: &[String]) -> Result<Vec<String>, Error> {
+        let mut ids = Vec::new();
+        for name in names {
+            let id = self.id(name)?;
+            let classes = self.classes_of(&id)?.into_iter().rev().map(|run| run.id);
+            for id in std::iter::once(id).chain(classes) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+        }
+        Ok(ids)
     }
 
     /// Removes ended runs and studies but those to keep, and makes the states of the others small.

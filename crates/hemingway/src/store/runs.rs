@@ -64,6 +64,8 @@ impl StoredRun {
 pub enum Purpose {
     /// The user asked for its model.
     Train,
+    /// It trains one of several classes, for another run.
+    Class,
     /// It was made to fit models to.
     Experiment,
 }
@@ -72,6 +74,7 @@ impl Purpose {
     fn name(self) -> &'static str {
         match self {
             Purpose::Train => "train",
+            Purpose::Class => "class",
             Purpose::Experiment => "experiment",
         }
     }
@@ -252,6 +255,13 @@ impl Store {
         self.query_runs(alike, most, params![request.loss.to_string(), request.lambda, request.has_bias()])
     }
 
+    /// The runs of the classes of a run, the latest first.
+    pub fn classes_of(&self, run: &str) -> Result<Vec<StoredRun>, Error> {
+        let of =
+            "WHERE CASE WHEN json_valid(request) THEN json_extract(request, '$.class_of') = ?1 ELSE 0 END";
+        self.query_runs(of, usize::MAX, params![run])
+    }
+
     fn query_runs(
         &self,
         which: &str,
@@ -302,7 +312,7 @@ impl Store {
     }
 
     fn last_id(&self) -> Result<Option<String>, Error> {
-        let query = "SELECT id FROM runs WHERE purpose <> 'experiment' ORDER BY number DESC LIMIT 1";
+        let query = "SELECT id FROM runs WHERE purpose = 'train' ORDER BY number DESC LIMIT 1";
         self.connection.query_row(query, [], |row| row.get(0)).optional().map_err(self.error())
     }
 
@@ -331,6 +341,7 @@ fn read_run(row: &Row) -> Result<StoredRun, Problem> {
     };
     let purpose = match value::<String>(row, "purpose")?.as_str() {
         "train" => Purpose::Train,
+        "class" => Purpose::Class,
         "experiment" => Purpose::Experiment,
         other => return Err(Problem::unknown("purpose", other)),
     };

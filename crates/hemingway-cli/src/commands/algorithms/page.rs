@@ -1,6 +1,6 @@
 //! A page about one algorithm.
 
-use hemingway::{Entry, LOSSES, Loss, TakeOver};
+use hemingway::{Entry, Floor, LOSSES, Loss, TakeOver};
 
 use super::{flag, meaning};
 use crate::{output, summary};
@@ -38,8 +38,12 @@ fn also_called(entry: &Entry) -> Option<String> {
 
 fn noise(entry: &Entry) -> String {
     let text = match entry.about.floor {
-        true => "that of single rows sets a floor under the error, which falls only as steps shrink",
-        false => "none: the error falls as far as numbers allow",
+        Floor::None => "none: the error falls as far as numbers allow",
+        Floor::Falls => "that of single rows sets a floor under the error, which falls only as steps shrink",
+        Floor::Stays(_) => {
+            "that of single rows sets a floor under the error, which falls as steps shrink; on several workers there is \
+             another, which no number of rounds gets below"
+        }
     };
     text.to_owned()
 }
