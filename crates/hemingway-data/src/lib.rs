@@ -41,8 +41,6 @@ mod number;
 mod options;
 mod origin;
 mod packing;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod part;
 mod partition;
 mod pipeline;
