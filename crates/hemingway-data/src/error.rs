@@ -373,6 +373,16 @@ pub enum Error {
         /// Its first line.
         start: String,
     },
+    /// Columns are named where there are none.
+    #[error(
+        "{file}: {format} data has no columns with names\nhint: --drop, --keep, --text, --number, --weight and --id are for tables; --format names another format"
+    )]
+    NoColumns {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: &'static str,
+    },
     /// Test data that is no table, of a model of one.
     #[error(
         "{file}: this is {format} data, but the model was trained on a table\nhint: give it a table with the same columns; --format names another format"

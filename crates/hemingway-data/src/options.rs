@@ -90,6 +90,12 @@ impl LoadOptions {
         self.columns.is_some() || self.labels.is_some() || self.encoding.is_some()
     }
 
+    /// Whether columns of a table are named, other than the label's.
+    pub(crate) fn names_columns(&self) -> bool {
+        let lists = [&self.drop, &self.keep, &self.text, &self.number];
+        lists.iter().any(|names| !names.is_empty()) || self.weight.is_some() || self.id.is_some()
+    }
+
     /// Whether so many bytes may be used for `what`, which ends with a verb.
     pub(crate) fn check_memory(
         &self,

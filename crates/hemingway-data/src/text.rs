@@ -37,6 +37,9 @@ impl Text {
         format: Format,
         options: &LoadOptions,
     ) -> Result<Option<Text>, Error> {
+        if !format.is_table() && options.names_columns() {
+            return Err(Error::NoColumns { file: source.file().to_string(), format: format.name() });
+        }
         match format {
             Format::Libsvm if options.encoding.is_some() => {
                 Err(Error::NotATable { file: source.file().to_string(), format: format.name() })

@@ -11,6 +11,7 @@ use hemingway::{
 use crate::arguments::{
     Adapt, Columns, Input, Lambda, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
 };
+use crate::environment::with_machines;
 use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
@@ -110,7 +111,7 @@ fn request(arguments: Train) -> TrainRequest {
 /// What `train` and `explain` are asked alike: all but the workers.
 pub fn asked(task: Task, running: Running) -> TrainRequest {
     let request = problem(task.problem);
-    TrainRequest {
+    with_machines(TrainRequest {
         data: DataRequest { fraction: task.fraction, ..request.data },
         test: task.test,
         algorithm: task.algorithm,
@@ -137,7 +138,7 @@ pub fn asked(task: Task, running: Running) -> TrainRequest {
         checkpoint_every: Seconds(running.checkpoint_every),
         model: running.model,
         ..request
-    }
+    })
 }
 
 /// What to minimise on which data, as all commands that train take it.

@@ -156,9 +156,13 @@ fn rows(columns: &[Encoded], block: &Block, features: usize, limit: Option<usize
                 (How::Value { fill, centre, indicator, of_code }, cells) => {
                     let value = match cells {
                         Cells::Numbers(values) => values[row],
-                        Cells::Text { codes, .. } => {
-                            of_code.get(codes[row] as usize).copied().unwrap_or(f32::NAN)
-                        }
+                        Cells::Text { codes, .. } => match codes[row] {
+                            MISSING => f32::NAN,
+                            code => {
+                                unseen += usize::from(of_code[code as usize].is_nan());
+                                of_code[code as usize]
+                            }
+                        },
                     };
                     let missing = value.is_nan();
                     let value = if missing { *fill } else { value };
