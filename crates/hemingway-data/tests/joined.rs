@@ -80,7 +80,7 @@ fn parts_without_headers_keep_all_rows() {
     let dataset = read_rows(&several(&[a.clone(), b, c]));
     assert_eq!((dataset.matrix.rows(), &dataset.targets[..]), (5, &[1.0, -1.0, 1.0, -1.0, 1.0][..]));
     // A header in the first file only, as `split` leaves it.
-    let first = parts.file("first", b"label,x,y\n1,1,5\n");
+    let first = parts.file("first", b"label,a,b\n1,1,5\n");
     assert_eq!(read(&several(&[first, a])).matrix.rows(), 3);
 }
 
