@@ -31,7 +31,7 @@ pub(crate) fn read(spec: &str, name: &str, share: Share, assembler: &mut Assembl
         let (spec, name) = (spec.to_string(), name.to_string());
         return Err(Error::UnknownEmbedded { spec, name, known: EMBEDDED });
     }
-    let labels = LabelSource::Given(Source::memory(spec, LABELS)?);
+    let labels = LabelSource::Given(Box::new(Source::memory(spec, LABELS)?));
     idx::read(&mut Source::memory(spec, IMAGES)?, labels, share, BLOCK_BYTES, assembler)
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum LabelSource<'a> {
     /// In the file whose name follows from this one's.
     Beside,
     /// In this input.
-    Given(Source<'a>),
+    Given(Box<Source<'a>>),
     /// After the images in the same input: for tests, which have only one.
     Behind,
 }
