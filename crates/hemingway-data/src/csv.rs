@@ -130,7 +130,7 @@ impl BlockParser for Layout {
 impl LineParser for Layout {
     #[inline]
     fn is_row(&self, line: &[u8]) -> bool {
-        !line.trim_ascii().is_empty() && !(self.drop_unlabelled && self.lacks_label(line))
+        !line.trim_ascii().is_empty() && (!self.drop_unlabelled || !self.lacks_label(line))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a table looks like: its delimiter, whether it has a header, and what each column is for.
+//! What a table looks like: its delimiter, whether it has a header, and how its columns are found by name.
 //!
 //! All of it is found out from the beginning of the file. The first line is a header when a label column was asked for
 //! by name, when one of its fields is text above numbers or dates, or when one is called label, target or class. A file
@@ -8,19 +8,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::csv::split;
+use crate::csv_label::LABEL_NAMES;
 use crate::error::{excerpt, list, nearest};
 use crate::format::delimiter;
 use crate::input::Source;
 use crate::table::cell::{boolean, is_missing};
-use crate::table::{
-    Becomes, Encoding, Kind, Matched, NumberStyle, Reason, date, kinds, match_columns, says_nothing,
-};
+use crate::table::{Kind, NumberStyle, Reason, date};
 use crate::{Error, Format, LabelColumn, LoadOptions, charset, number};
 
-/// Headers that mean a label. Without a header line `y` is a label's value as often as its name.
-const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
-/// Whole numbers with more values than this are rather a count or an identifier than a class.
-const MOST_LABEL_VALUES: usize = 20;
 const SAMPLE_ROWS: usize = 1000;
 
 /// The layout of a table.
@@ -41,7 +36,7 @@ pub(crate) struct Layout {
     pub(crate) roles: Vec<Role>,
     /// The columns that become features, in their order.
     pub(crate) slots: Vec<Slot>,
-    left_out: Vec<(usize, Reason)>,
+    pub(crate) left_out: Vec<(usize, Reason)>,
     /// Columns of test data that the model does not know.
     pub(crate) ignored: Vec<String>,
     pub(crate) numbers: NumberStyle,
@@ -52,7 +47,7 @@ pub(crate) struct Layout {
     /// Test data of a model that does not know its columns: all of them are plain numbers, and may lack none.
     pub(crate) only_numbers: bool,
     /// For each column of the encoding of the training data, the one here.
-    sources: Option<Vec<Option<usize>>>,
+    pub(crate) sources: Option<Vec<Option<usize>>>,
 }
 
 /// What a column is for.
@@ -129,211 +124,6 @@ impl Layout {
         }
     }
 
-    /// Finds out what each column is for.
-    fn assign(&mut self, source: &Source, rows: &[Row], options: &LoadOptions) -> Result<(), Error> {
-        let file = source.file();
-        self.id = options.id.as_deref().map(|name| self.column(file, name)).transpose()?;
-        self.roles = match &options.encoding {
-            Some(encoding) => self.as_in_training(file, encoding, options)?,
-            None => {
-                self.label = self.label_column(file, rows, options)?;
-                let kinds = match self.only_numbers {
-                    true => vec![Kind::Number; self.columns],
-                    false => kinds(rows, self.columns, self.numbers),
-                };
-                self.as_found(file, rows, &kinds, options)?
-            }
-        };
-        self.plain = self.only_numbers
-            || (source.can_be_read_again() && self.are_plain(rows, options.encoding.as_ref()));
-        self.check_width(file, options)
-    }
-
-    /// The roles of columns in training data.
-    fn as_found(
-        &mut self,
-        file: &str,
-        rows: &[Row],
-        kinds: &[Kind],
-        options: &LoadOptions,
-    ) -> Result<Vec<Role>, Error> {
-        let columns = |names: &[String]| -> Result<HashSet<usize>, Error> {
-            names.iter().map(|name| self.column(file, name)).collect()
-        };
-        let (drop, keep) = (columns(&options.drop)?, columns(&options.keep)?);
-        let (text, numbers) = (columns(&options.text)?, columns(&options.number)?);
-        let weight = options.weight.as_deref().map(|name| self.column(file, name)).transpose()?;
-        let named = |column: usize| [&keep, &text, &numbers].iter().any(|names| names.contains(&column));
-        let mut roles = Vec::with_capacity(self.columns);
-        for column in 0..self.columns {
-            let reason = if Some(column) == weight {
-                Some(Reason::Weight)
-            } else if drop.contains(&column) {
-                Some(Reason::Dropped)
-            } else if !keep.is_empty() && !keep.contains(&column) {
-                Some(Reason::NotKept)
-            } else if named(column) || self.only_numbers {
-                None
-            } else {
-                says_nothing(rows, column, self.header.as_deref())
-            };
-            roles.push(match reason {
-                _ if Some(column) == self.label => Role::Label,
-                Some(reason) => {
-                    self.left_out.push((column, reason));
-                    if reason == Reason::Weight { Role::Weight } else { Role::LeftOut }
-                }
-                None => {
-                    let kind = match kinds[column] {
-                        _ if text.contains(&column) => Kind::Text { said: true },
-                        _ if numbers.contains(&column) => Kind::Number,
-                        kind => kind,
-                    };
-                    self.slots.push(Slot { column, kind });
-                    Role::Feature
-                }
-            });
-        }
-        Ok(roles)
-    }
-
-    /// The roles of columns in test data: they are what they were in the training data.
-    fn as_in_training(
-        &mut self,
-        file: &str,
-        encoding: &Encoding,
-        options: &LoadOptions,
-    ) -> Result<Vec<Role>, Error> {
-        let named = match options.label {
-            LabelColumn::Auto | LabelColumn::Absent => None,
-            _ => self.label_column(file, &[], options)?,
-        };
-        let header = self.header.as_deref();
-        let Matched { label, sources, ignored } =
-            match_columns(file, header, self.columns, encoding, &options.label, named)?;
-        (self.label, self.ignored, self.numbers) = (label, ignored, encoding.numbers);
-        let becomes = encoding.columns.iter().map(|column| &column.becomes);
-        let mut kind = vec![None; self.columns];
-        for (becomes, source) in becomes.zip(&sources) {
-            if let Some(source) = source {
-                kind[*source] = Some(kind_of(becomes));
-            }
-        }
-        self.sources = Some(sources);
-        let role = |(column, kind): (usize, Option<Kind>)| match kind {
-            _ if Some(column) == label => Role::Label,
-            Some(kind) => {
-                self.slots.push(Slot { column, kind });
-                Role::Feature
-            }
-            None => Role::LeftOut,
-        };
-        Ok(kind.into_iter().enumerate().map(role).collect())
-    }
-
-    /// Whether the features can go straight into the matrix: plain numbers, in the order of the training data.
-    fn are_plain(&self, rows: &[Row], encoding: Option<&Encoding>) -> bool {
-        let in_order = || {
-            let places: Vec<usize> = self.sources.iter().flatten().flatten().copied().collect();
-            places.is_sorted()
-        };
-        let complete =
-            |slot: &Slot| rows.iter().all(|row| row.get(slot.column).is_some_and(|cell| !is_missing(cell)));
-        let other_columns = self.id.is_some() || self.roles.contains(&Role::Weight);
-        self.numbers.is_plain()
-            && !other_columns
-            && encoding.is_none_or(|encoding| encoding.is_plain() && in_order())
-            && self.slots.iter().all(|slot| slot.kind == Kind::Number && complete(slot))
-    }
-
-    /// Why a column is left out, if it is.
-    pub(crate) fn left_out(&self, column: usize) -> Option<Reason> {
-        self.left_out.iter().find(|(left_out, _)| *left_out == column).map(|(_, reason)| *reason)
-    }
-
-    /// For each column of an encoding, which of the slots it is.
-    pub(crate) fn slots_of(&self, encoding: &Encoding) -> Vec<Option<usize>> {
-        let mut slot_of = vec![None; self.columns];
-        self.slots.iter().enumerate().for_each(|(at, slot)| slot_of[slot.column] = Some(at));
-        match &self.sources {
-            Some(sources) => sources.iter().map(|source| source.and_then(|column| slot_of[column])).collect(),
-            None => encoding.columns.iter().map(|column| slot_of[column.position - 1]).collect(),
-        }
-    }
-
-    fn label_column(&self, file: &str, rows: &[Row], options: &LoadOptions) -> Result<Option<usize>, Error> {
-        let last = self.columns - 1;
-        match &options.label {
-            LabelColumn::Absent => Ok(None),
-            LabelColumn::Auto if options.columns == Some(self.columns) => Ok(None),
-            LabelColumn::Auto if rows.is_empty() => Ok(Some(0)),
-            LabelColumn::Auto if self.is_test_data => Ok(Some(self.likely(rows))),
-            LabelColumn::Auto => self.guess(file, rows, options).map(Some),
-            LabelColumn::First => Ok(Some(0)),
-            LabelColumn::Last => Ok(Some(last)),
-            LabelColumn::Number(number) if (1..=self.columns).contains(number) => Ok(Some(number - 1)),
-            LabelColumn::Number(number) => self.column(file, &number.to_string()).map(Some),
-            LabelColumn::Name(name) => self.column(file, name).map(Some),
-        }
-    }
-
-    /// The label where it cannot be another column: the only one that is called like one, or the last of a table without
-    /// names whose first cannot be one.
-    fn guess(&self, file: &str, rows: &[Row], options: &LoadOptions) -> Result<usize, Error> {
-        let last = self.columns - 1;
-        let is_called = |name: &str| LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label));
-        let called: Vec<usize> = match &self.header {
-            Some(names) => (0..self.columns).filter(|column| is_called(&names[*column])).collect(),
-            None => Vec::new(),
-        };
-        match called.as_slice() {
-            [only] => return Ok(*only),
-            [] if self.columns == 1 => return Ok(0),
-            [] if self.header.is_none()
-                && !options.regression
-                && !looks_like_label(rows, 0)
-                && looks_like_label(rows, last) =>
-            {
-                return Ok(last);
-            }
-            _ => {}
-        }
-        Err(self.unclear_label(file, rows, options.regression))
-    }
-
-    /// The label in test data of a model that does not know the columns of its table, as it was guessed when that model
-    /// was made.
-    fn likely(&self, rows: &[Row]) -> usize {
-        let names = self.header.as_deref().unwrap_or_default();
-        let called = |label: &&str| names.iter().position(|name| name.eq_ignore_ascii_case(label));
-        let last = self.columns - 1;
-        let by_values = || if !looks_like_label(rows, 0) && looks_like_label(rows, last) { last } else { 0 };
-        LABEL_NAMES.iter().find_map(called).unwrap_or_else(by_values)
-    }
-
-    #[cold]
-    fn unclear_label(&self, file: &str, rows: &[Row], regression: bool) -> Error {
-        let candidate = |column: &usize| match regression {
-            true => is_numeric(rows, *column).then(|| excerpt(self.names[*column].as_bytes())),
-            false => {
-                let values = distinct(rows, *column);
-                let name = excerpt(self.names[*column].as_bytes());
-                (2..=MOST_LABEL_VALUES).contains(&values).then(|| format!("{name} ({values} values)"))
-            }
-        };
-        let candidates: Vec<String> = (0..self.columns).filter_map(|column| candidate(&column)).collect();
-        let example = (0..self.columns).rev().find(|column| candidate(column).is_some());
-        Error::UnclearLabel {
-            file: file.to_string(),
-            candidates: if candidates.is_empty() { "none".to_owned() } else { list(&candidates, 10) },
-            example: match (example, &self.header) {
-                (Some(column), Some(names)) => names[column].clone(),
-                (Some(column), None) => (column + 1).to_string(),
-                (None, _) => "COLUMN".to_owned(),
-            },
-        }
-    }
-
     /// The column of exactly this name, else of this name in another case, else of this number.
     pub(crate) fn column(&self, file: &str, wanted: &str) -> Result<usize, Error> {
         let names = self.header.as_deref().unwrap_or_default();
@@ -359,21 +149,13 @@ impl Layout {
     }
 
     /// Test data of a model that does not know the columns of its table.
-    fn check_width(&self, file: &str, options: &LoadOptions) -> Result<(), Error> {
+    pub(crate) fn check_width(&self, file: &str, options: &LoadOptions) -> Result<(), Error> {
         match options.columns.filter(|_| options.encoding.is_none()) {
             Some(expected) if self.slots.len() < expected => {
                 Err(Error::FewerColumns { file: file.to_string(), expected, found: self.slots.len() })
             }
             _ => Ok(()),
         }
-    }
-}
-
-fn kind_of(becomes: &Becomes) -> Kind {
-    match becomes {
-        Becomes::Number { .. } => Kind::Number,
-        Becomes::Date { order, .. } => Kind::Date(*order),
-        _ => Kind::Text { said: false },
     }
 }
 
@@ -472,30 +254,11 @@ fn is_typed(rows: &[Row], column: usize) -> bool {
     cell.is_some_and(|cell| is_number(cell) || date::is_date(cell))
 }
 
-fn looks_like_label(rows: &[Row], column: usize) -> bool {
-    let fields = || rows.iter().filter_map(|row| row.get(column));
-    let whole_numbers =
-        || fields().all(|field| number::whole_double(field).is_some_and(|value| value.fract() == 0.0));
-    fields().any(|field| is_text(field) || boolean(field).is_some())
-        || ((2..=MOST_LABEL_VALUES).contains(&distinct(rows, column)) && whole_numbers())
-}
-
-/// How many values a column has in the first rows.
-fn distinct(rows: &[Row], column: usize) -> usize {
-    let cells = rows.iter().filter_map(|row| row.get(column)).map(AsRef::as_ref);
-    cells.filter(|cell| !is_missing(cell)).collect::<HashSet<&[u8]>>().len()
-}
-
-fn is_numeric(rows: &[Row], column: usize) -> bool {
-    let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell));
-    cells.clone().next().is_some() && cells.all(|cell| is_number(cell))
-}
-
-fn is_number(field: &[u8]) -> bool {
+pub(crate) fn is_number(field: &[u8]) -> bool {
     number::whole(field).is_some()
 }
 
-fn is_text(field: &[u8]) -> bool {
+pub(crate) fn is_text(field: &[u8]) -> bool {
     !is_missing(field) && !is_number(field) && boolean(field).is_none()
 }
 

@@ -18,6 +18,8 @@ mod classes;
 mod content;
 mod cores;
 mod csv;
+mod csv_columns;
+mod csv_label;
 mod csv_layout;
 mod dataset;
 mod embedded;

@@ -79,7 +79,8 @@ fn columns_become_what_they_hold() {
     let names = ["age", "sex=female", "boarded", "port=S", "port=missing", "port=C", "port=Q", "crew"];
     let mut found = data.feature_names().unwrap();
     let mut expect = names.map(str::to_string).to_vec();
-    (found.sort(), expect.sort());
+    found.sort();
+    expect.sort();
     assert_eq!(found, expect);
     assert_eq!(data.targets, [1.0, -1.0, -1.0, 1.0, -1.0]);
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A column that only the last rows fill, labels that are missing, levels of which some are rare.
 fn table() -> String {
     let row = |row: usize| {
-        let age = if row % 7 == 0 { "NA".to_owned() } else { (20 + row * 13 % 40).to_string() };
+        let age = if row.is_multiple_of(7) { "NA".to_owned() } else { (20 + row * 13 % 40).to_string() };
         let late = if row < 250 { String::new() } else { format!("2024-{:02}-01", 1 + row % 12) };
         let kind = ["u", "v", "w", ""][row * row % 11 % 4];
         let kind = if row == 123 { "rare" } else { kind };
