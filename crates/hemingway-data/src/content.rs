@@ -19,8 +19,6 @@ pub(crate) struct Content<'a> {
     converted: bool,
     /// Bytes of the file as it lies on the disk, if it is an ordinary one.
     length: Option<u64>,
-    /// What stands between the fields, where the file says so itself. Then the first line is a header.
-    delimiter: Option<u8>,
     /// Bytes of the byte order mark in front of the content.
     mark: u64,
     /// Unpacked bytes read so far.
@@ -32,10 +30,6 @@ impl<'a> Content<'a> {
     pub(crate) fn open(origin: Origin) -> Result<Content<'static>, Error> {
         let Opened { mut reader, length } = origin.open(0)?;
         let start = first_bytes(&mut *reader).map_err(|source| origin.failed(source))?;
-        #[cfg(feature = "parquet")]
-        if start.starts_with(b"PAR1") && length.is_some() {
-            return Content::table(origin, length);
-        }
         let content = Content::begun(origin.name().to_string(), start, reader)?;
         Ok(Content { length, origin: Some(origin), ..content })
     }
@@ -44,26 +38,6 @@ impl<'a> Content<'a> {
     pub(crate) fn memory(name: &str, mut bytes: &'a [u8]) -> Result<Content<'a>, Error> {
         let start = bytes.split_off(..bytes.len().min(Packing::MAGIC_BYTES)).unwrap_or_default();
         Content::begun(name.to_string(), start.to_vec(), Box::new(bytes))
-    }
-
-    /// Opens a file of columns.
-    #[cfg(feature = "parquet")]
-    fn table(origin: Origin, length: Option<u64>) -> Result<Content<'static>, Error> {
-        use crate::parquet::{DELIMITER, Table};
-        let name = origin.name().to_string();
-        let table =
-            Table::open(origin.file()?).map_err(|problem| Error::Parquet { file: name.clone(), problem })?;
-        Ok(Content {
-            name,
-            origin: Some(origin),
-            reader: Box::new(table),
-            packing: None,
-            converted: true,
-            length,
-            delimiter: Some(DELIMITER),
-            mark: 0,
-            read: 0,
-        })
     }
 
     /// Finds out how bytes are packed and encoded of which the first were read already.
@@ -91,7 +65,6 @@ impl<'a> Content<'a> {
             packing,
             converted: mark.utf16().is_some(),
             length: None,
-            delimiter: None,
             mark: mark.bytes() as u64,
             read: 0,
         })
@@ -105,11 +78,6 @@ impl<'a> Content<'a> {
     /// Whether it lies in memory.
     pub(crate) fn is_memory(&self) -> bool {
         self.origin.is_none()
-    }
-
-    /// What stands between the fields, where the file says so itself.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
-        self.delimiter
     }
 
     /// Bytes of the file, packed or not, if it is an ordinary one.
@@ -152,9 +120,6 @@ impl<'a> Content<'a> {
     fn failed(&self, source: io::Error) -> Error {
         match self.packing {
             Some(packing) => unpacking_failed(&self.name, packing, self.read, source),
-            None if self.delimiter.is_some() && source.raw_os_error().is_none() => {
-                Error::Parquet { file: self.name.clone(), problem: source.to_string() }
-            }
             None => Error::Read { file: self.name.clone(), source },
         }
     }

@@ -260,8 +260,9 @@ mod tests {
             let dataset = parse_bytes(Format::Space, text.as_bytes(), &options).unwrap().dataset;
             assert_eq!((&dataset.matrix, &dataset.targets[..]), (&expected, &[1.0, -1.0][..]), "{text}");
         }
-        let ragged =
-            parse_bytes(Format::Space, b"1 2 3\n1  2\n", &LoadOptions::default()).unwrap_err().to_string();
+        let ragged = parse_bytes(Format::Space, b"1 2 3\n1  2\n", &with_label(LabelColumn::First))
+            .unwrap_err()
+            .to_string();
         assert!(
             ragged.contains("bytes:2: 3 fields expected, 2 found") && ragged.contains("“space”"),
             "{ragged}"

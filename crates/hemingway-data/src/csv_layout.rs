@@ -79,7 +79,7 @@ impl Layout {
         source.skip(blank_bytes);
         let head = source.head();
         let first_line = lines(head).next().unwrap_or_default();
-        let delimiter = match (source.delimiter().or(options.delimiter), format) {
+        let delimiter = match (options.delimiter, format) {
             (Some(delimiter), _) => delimiter,
             (None, Format::Tsv) => b'\t',
             (None, Format::Space) => b' ',
@@ -89,8 +89,7 @@ impl Layout {
         let mut layout = Layout::empty(delimiter, options);
         let Some(first) = sample.first() else { return Ok((layout, blank_lines)) };
         layout.columns = first.len();
-        let has_header = source.delimiter().is_some() || has_header(source.file(), &sample, options)?;
-        layout.header = has_header.then(|| header_names(first));
+        layout.header = has_header(source.file(), &sample, options)?.then(|| header_names(first));
         layout.names = layout.header.clone().unwrap_or_else(|| places(first.len()));
         let rows = &sample[usize::from(layout.header.is_some())..];
         layout.assign(source, rows, options)?;

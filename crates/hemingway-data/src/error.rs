@@ -153,16 +153,6 @@ pub enum Error {
         /// The first bytes, made readable.
         start: String,
     },
-    /// A Parquet file that cannot be read.
-    #[error(
-        "{file}: this Parquet file cannot be read: {problem}\nhint: check that it was written completely, or write it as CSV"
-    )]
-    Parquet {
-        /// The path as given.
-        file: String,
-        /// What is wrong.
-        problem: String,
-    },
     /// A format that is not read.
     #[error("{file}: this is {kind}; what can be read is {known}\nhint: {hint}")]
     Foreign {

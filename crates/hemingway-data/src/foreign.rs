@@ -15,11 +15,6 @@ pub(crate) struct Foreign {
 type Magic = (usize, &'static [u8], &'static str, &'static str);
 
 const UNPACK: &str = "unpack it and name the data file inside";
-#[cfg(feature = "parquet")]
-const PARQUET: &str = "unpack it, or write it into an ordinary file: Parquet is read from its end";
-#[cfg(not(feature = "parquet"))]
-const PARQUET: &str =
-    "this program was built without it: cargo install --path crates/hemingway-cli --features parquet";
 const EXCEL: &str = "save the sheet as CSV";
 
 /// Bytes that no text has at its beginning.
@@ -111,7 +106,7 @@ const BINARY: [Magic; 26] = [
 const LETTERS: [Magic; 4] = [
     (0, b"ORC", "ORC", "write it as CSV, in Python: pandas.read_orc(FILE).to_csv(NEW, index=False)"),
     (0, b"FEA1", "Feather", "write it as CSV, in Python: pandas.read_feather(FILE).to_csv(NEW, index=False)"),
-    (0, b"PAR1", "Parquet", PARQUET),
+    (0, b"PAR1", "Parquet", "write it as CSV, in Python: pandas.read_parquet(FILE).to_csv(NEW, index=False)"),
     (8, b"DUCK", "a DuckDB database", "write the table as CSV: COPY TABLE TO 'NEW' (HEADER)"),
 ];
 
@@ -261,6 +256,7 @@ mod tests {
         check(b"\x93NUMPY\x01\0", "a NumPy array");
         check(b"ARROW1\0\0\xff", "Feather or Arrow");
         check(b"FEA1\0\0\0", "Feather");
+        check(b"PAR1\x15\x04\0", "Parquet");
         check(b"ORC\x0a\0\x01", "ORC");
         check(b"Obj\x01\x04\x14avro.codec", "Avro");
         check(b"SQLite format 3\0\x10", "an SQLite database");

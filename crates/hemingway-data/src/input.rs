@@ -84,14 +84,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What stands between the fields, where the files say so themselves. Then they begin with a header.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
-        match &self.stream {
-            Stream::One(content) => content.delimiter(),
-            Stream::Several(joined) => joined.delimiter(),
-        }
-    }
-
     /// Takes this header off all files but the first.
     pub(crate) fn expect_header(&mut self, header: Option<Header>) {
         if let Stream::Several(joined) = &mut self.stream {

@@ -30,8 +30,6 @@ pub(crate) struct Joined {
     lines: usize,
     in_a_line: bool,
     length: Option<u64>,
-    /// What stands between the fields, where the first file says so itself.
-    delimiter: Option<u8>,
     places: Places,
 }
 
@@ -56,11 +54,8 @@ impl Joined {
         for origin in &origins {
             length = length.zip(origin.open(0)?.length).map(|(sum, bytes)| sum + bytes);
         }
-        let rest = from_first_rows(origins)?;
-        let delimiter = Content::open(rest[0].clone())?.delimiter();
         Ok(Joined {
-            rest,
-            delimiter,
+            rest: from_first_rows(origins)?,
             now: None,
             file: None,
             header: None,
@@ -75,11 +70,6 @@ impl Joined {
     /// Bytes of all files as they lie on the disk, if all are ordinary ones.
     pub(crate) fn length(&self) -> Option<u64> {
         self.length
-    }
-
-    /// What stands between the fields, where the first file says so itself.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
-        self.delimiter
     }
 
     /// Where the lines come from.

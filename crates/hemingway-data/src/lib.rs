@@ -43,8 +43,6 @@ mod number;
 mod options;
 mod origin;
 mod packing;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod part;
 mod partition;
 mod pipeline;

@@ -92,7 +92,6 @@ impl<'a> Input<'a> {
         options: &LoadOptions,
     ) -> Result<Input<'a>, Error> {
         let format = match format {
-            _ if source.delimiter().is_some() => Format::Csv,
             Some(format) => check_named(source.part(), source.head()).map(|()| format)?,
             None => recognise(source.part(), source.head())?,
         };
@@ -114,10 +113,7 @@ pub fn recognised(spec: &str, format: Option<Format>) -> Option<Format> {
     format.or_else(|| {
         let again = origins(spec).ok()?.iter().all(Origin::can_be_read_again);
         let source = again.then(|| Source::open(spec).ok())??;
-        match source.delimiter() {
-            Some(_) => Some(Format::Csv),
-            None => recognise(source.part(), source.head()).ok(),
-        }
+        recognise(source.part(), source.head()).ok()
     })
 }
 

@@ -65,17 +65,8 @@ impl Origin {
             Origin::StandardInput => {
                 let file = spooled()?;
                 let length = file.metadata().map_err(|source| self.failed(source))?.len();
-                Ok(Opened { reader: Box::new(SharedFile::new(file, byte)), length: Some(length) })
+                Ok(Opened { reader: Box::new(SharedFile { file, byte }), length: Some(length) })
             }
-        }
-    }
-
-    /// The file itself, for formats that are not read from the beginning to the end.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn file(&self) -> Result<Arc<File>, Error> {
-        match self {
-            Origin::File(path) => File::open(path).map(Arc::new).map_err(|source| not_opened(path, source)),
-            Origin::StandardInput => spooled(),
         }
     }
 
@@ -100,15 +91,9 @@ fn open_file(path: &str, byte: u64) -> Result<Opened, Error> {
 }
 
 /// Reads a shared file from some byte on, whoever else reads it.
-pub(crate) struct SharedFile {
+struct SharedFile {
     file: Arc<File>,
     byte: u64,
-}
-
-impl SharedFile {
-    pub(crate) fn new(file: Arc<File>, byte: u64) -> SharedFile {
-        SharedFile { file, byte }
-    }
 }
 
 impl Read for SharedFile {

@@ -147,7 +147,8 @@ fn a_line_without_end_is_refused() {
     encoder.write_all(b"1,2\n0,3\n1,").unwrap();
     (0..64).for_each(|_| encoder.write_all(&[b'1'; 1 << 20]).unwrap());
     encoder.finish().unwrap();
-    let message = refused(&path.display().to_string(), 16 << 20);
+    let options = LoadOptions { label: LabelColumn::First, ..limited(16 << 20) };
+    let message = load(&path.display().to_string(), &options).unwrap_err().to_string();
     assert!(message.contains("line.csv.gz: a line of more than") && message.contains("16 MiB"), "{message}");
 }
 

@@ -38,6 +38,12 @@ fn read(spec: &str) -> Dataset {
     load(spec, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// As [`read`] where no header names the label.
+fn read_rows(spec: &str) -> Dataset {
+    let options = LoadOptions { label: LabelColumn::First, ..LoadOptions::default() };
+    load(spec, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn error(spec: &str) -> String {
     load(spec, &LoadOptions::default()).unwrap_err().to_string()
 }
@@ -71,10 +77,10 @@ fn a_folder_of_parts_with_headers() {
 fn parts_without_headers_keep_all_rows() {
     let parts = Folder::new(&[("a", "1,1,5\n0,2,6"), ("b", "1,1,5\n0,2,6\n"), ("c", "1,1,5")]);
     let [a, b, c] = ["a", "b", "c"].map(|name| format!("{}/{name}", parts.path()));
-    let dataset = read(&several(&[a.clone(), b, c]));
+    let dataset = read_rows(&several(&[a.clone(), b, c]));
     assert_eq!((dataset.matrix.rows(), &dataset.targets[..]), (5, &[1.0, -1.0, 1.0, -1.0, 1.0][..]));
     // A header in the first file only, as `split` leaves it.
-    let first = parts.file("first", b"label,x,y\n1,1,5\n");
+    let first = parts.file("first", b"label,a,b\n1,1,5\n");
     assert_eq!(read(&several(&[first, a])).matrix.rows(), 3);
 }
 
@@ -118,7 +124,7 @@ fn mistakes_name_the_file_and_its_line() {
 
 #[test]
 fn one_file_found_by_a_pattern_is_that_file() {
-    let folder = Folder::new(&[("some.csv", "label,a\nyes,1\nno,x\n")]);
+    let folder = Folder::new(&[("some.csv", "label,a\nyes,1\nno,1e99\n")]);
     let message = error(&format!("{}/*.csv", folder.path()));
     assert!(message.starts_with(&format!("{}/some.csv:3: column 2", folder.path())), "{message}");
     let folder = Folder::new(&[]);
