@@ -172,6 +172,10 @@ fn a_hinge_model_gets_probabilities_from_other_rows() {
     let fitted = sandbox.json(&["platt", "m.json", "more.csv", "--label", "kind", "--json"]);
     assert!(fitted["platt"]["slope"].as_f64().unwrap() > 0.0, "{fitted}");
     assert_eq!(read_json(sandbox.work.path().join("m.json"))["platt"], fitted["platt"]);
+    let told =
+        sandbox.run(&["platt", "m.json", "more.csv", "--label", "kind", "--output", "other.json"]).stdout;
+    assert!(told.starts_with("probability 1/(1 + exp(−(") && !told.contains("+ -"), "{told}");
+    assert_eq!(read_json(sandbox.work.path().join("other.json"))["platt"], fitted["platt"]);
     let probabilities = predict(&sandbox, &["--probabilities"]);
     assert_eq!(probabilities.code, Some(0), "{}", probabilities.stderr);
     let between = |line: &str| (0.0..=1.0).contains(&line.parse::<f64>().unwrap());
