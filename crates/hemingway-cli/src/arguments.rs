@@ -24,7 +24,19 @@ const EXAMPLE: &str = "\
 Example:
   hemingway train                 train on the embedded dataset
   hemingway train data.libsvm     train on a file
-  hemingway runs                  what was trained so far";
+  hemingway runs                  what was trained so far
+
+Environment:
+  HEMINGWAY_STORE    the file that runs are kept in, as --store
+  HEMINGWAY_MODELS   the folder for models, as --models-folder
+  HEMINGWAY_CLUSTER  the machines to simulate, as --cluster, with --engine simulated
+  HEMINGWAY_HOSTS    the machines to start workers on, as --hosts, with --engine mpi
+  HEMINGWAY_WORKER   the program hemingway-worker, for --engine mpi
+  HEMINGWAY_DATA     the folder with the datasets of `hemingway reproduce`
+  HEMINGWAY_STORE_PATIENCE  how long to wait for other programs that use the store, like 30s
+  NO_COLOR           no colours
+
+A flag comes before its variable.";
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -37,12 +49,15 @@ pub enum Command {
     Export(Export),
     Runs(Runs),
     Show(Show),
+    Plot(Plot),
     Algorithms(Algorithms),
     Calibrate(Calibrate),
     Measure(Box<Measure>),
     Fit(Fit),
     Tune(Tune),
     Reproduce(Reproduce),
+    Completions(Completions),
+    Man(Man),
 }
 
 /// Find a schedule for unequal machines: who computes, who serves parameters, how much each device gets.
@@ -159,6 +174,8 @@ Example:
   hemingway train data.libsvm --error 1e-4 --within 1h --cheapest --cluster cluster.toml
   hemingway train titanic.csv --label survived --drop name,ticket
   hemingway train wine.csv --label quality --regression
+  hemingway train 'logs/2024-*.csv.zst' --label outcome
+  zcat rows.csv.gz | grep -v test | hemingway train - --label outcome
   hemingway train data.libsvm --workers 64 --engine simulated --within 60s
   hemingway train data.libsvm --engine mpi --workers 8 --hosts hosts --restarts 2
   hemingway train --resume last
@@ -315,9 +332,10 @@ pub struct Running {
 }
 
 /// What a run that is resumed has been given already.
-const FIXED: [&str; 56] = [
+const FIXED: [&str; 57] = [
     "data",
     "format",
+    "delimiter",
     "label",
     "zero_based",
     "drop_unlabelled",
@@ -474,15 +492,16 @@ pub struct Profile {
 Example:
   hemingway predict model.json new.libsvm > labels.txt
   hemingway predict model.json new.csv --label none --probabilities
-  hemingway predict model.json new.csv --id PassengerId --output predictions.csv")]
+  hemingway predict model.json new.csv --id PassengerId --output predictions.csv
+  generate | hemingway predict model.json -")]
 pub struct Predict {
     /// A model file that `hemingway train` wrote
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// A file, or the name of embedded or generated data
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Files, a folder of them, 'a*pattern', - for standard input, or the name of embedded or generated data
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -523,9 +542,9 @@ pub struct Evaluate {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// A file, or the name of embedded or generated data
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Files, a folder of them, 'a*pattern', - for standard input, or the name of embedded or generated data
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -549,9 +568,9 @@ pub struct Platt {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Data with labels that took no part in training
-    #[arg(value_name = "DATA")]
-    pub data: String,
+    /// Data with labels that took no part in training: files, a folder of them, 'a*pattern' or - for standard input
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -714,6 +733,37 @@ pub struct Show {
     pub json: bool,
 }
 
+/// Draw the error of runs against time and rounds, as PNG or SVG.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway plot last
+  hemingway plot k3f9q x7p2m --output both.svg
+  hemingway plot last --against seconds -o error.png
+
+A line is the error that the run had proved by then. The area below it says, where that is known, between which bounds the
+error was, by all that the runs in the store have proved about the same problem since.")]
+pub struct Plot {
+    /// The runs' names, the beginnings of them, or `last`
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+
+    /// One panel with this on its horizontal axis [default: two panels, seconds and rounds]
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    pub against: Option<Against>,
+
+    /// Where the picture goes: PNG or SVG by the ending [default: RUN.png, or runs.png of several]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Print one JSON object with the points
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
 /// List the algorithms, or describe one: the idea, when it suits, what a round costs, its parameters.
 #[derive(Args)]
 #[command(after_help = "\
@@ -842,7 +892,8 @@ pub struct Measure {
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  hemingway fit                                        the models of the runs in the store, and their errors
+  hemingway fit                                        the models of the latest problem in the store, and their errors
+  hemingway fit data.libsvm --loss hinge               those of the latest problem with this data and loss
   hemingway fit --goal 1e-3 --workers 1,2,4,8,16,32    rounds and seconds to a relative error
   hemingway fit --within 60s                           the objective after a minute
   hemingway fit --traces runs.csv                      models of what another program did
@@ -851,6 +902,18 @@ Example:
 runs.csv has the columns run, algorithm, workers, fraction, iteration, seconds (since the run began) and value;
 wanted.csv has algorithm, workers, fraction and iteration.")]
 pub struct Fit {
+    /// The data of the runs in the store [default: that of the latest run]
+    #[arg(value_name = "DATA", conflicts_with = "traces")]
+    pub data: Option<String>,
+
+    /// Only runs with this loss
+    #[arg(long, conflicts_with = "traces")]
+    pub loss: Option<Loss>,
+
+    /// Only runs with this strength of the penalty
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "traces")]
+    pub lambda: Option<f64>,
+
     /// Runs of any program, as CSV, in place of those in the store
     #[arg(long, value_name = "FILE")]
     pub traces: Option<PathBuf>,
@@ -1023,6 +1086,31 @@ pub struct ReproduceDatasetMatters {
     pub quiet: bool,
 }
 
+/// Print a script that completes commands and flags in a shell.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway completions bash > ~/.local/share/bash-completion/completions/hemingway
+  hemingway completions zsh > ~/.zfunc/_hemingway
+  hemingway completions fish > ~/.config/fish/completions/hemingway.fish")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print the man page, or write a page for every command into a folder.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  hemingway man | man -l -
+  hemingway man ~/.local/share/man/man1")]
+pub struct Man {
+    /// The folder for the pages; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+}
+
 /// What all commands that make experiments take.
 #[derive(Args)]
 pub struct Trials {
@@ -1180,9 +1268,10 @@ pub struct Problem {
 /// Data with two classes, or what is to become two.
 #[derive(Args)]
 pub struct Input {
-    /// A file (LIBSVM, CSV, TSV or IDX, each also .gz), or the name of embedded or generated data
+    /// Files (LIBSVM, tables or IDX, each also .gz, .zst, .bz2 or .xz), a folder of them, 'a*pattern', - for standard input,
+    /// or the name of embedded or generated data
     #[arg(value_name = "DATA")]
-    pub data: Option<String>,
+    pub data: Vec<String>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -1198,9 +1287,13 @@ pub struct Input {
 /// How to read data.
 #[derive(Args)]
 pub struct Reading {
-    /// libsvm, csv, tsv or idx [default: found out from the content]
+    /// libsvm, csv, tsv, space or idx [default: found out from the content]
     #[arg(long, value_name = "FORMAT", help_heading = "Data")]
     pub format: Option<String>,
+
+    /// What stands between the fields of a table: a character, tab or space [default: found out from the first line]
+    #[arg(long, value_name = "CHAR", help_heading = "Data")]
+    pub delimiter: Option<String>,
 
     /// Which column holds the label: first, last, none, a number from 1, or a name
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -1324,8 +1417,32 @@ pub enum Adapt {
 #[derive(Args)]
 pub struct StoreFile {
     /// Where runs are kept [default: hemingway/store.sqlite in the user's data directory]
-    #[arg(long, value_name = "FILE", help_heading = "Keeping")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "HEMINGWAY_STORE",
+        hide_env_values = true,
+        help_heading = "Keeping"
+    )]
     store: Option<PathBuf>,
+
+    /// Where models go that have no place of their own [default: models beside the store]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "HEMINGWAY_MODELS",
+        hide_env_values = true,
+        help_heading = "Keeping"
+    )]
+    models_folder: Option<PathBuf>,
+}
+
+/// What a plot shows the error against.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Against {
+    Seconds,
+    Rounds,
+    Epochs,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -1336,6 +1453,10 @@ pub enum Normalise {
 impl StoreFile {
     pub fn place(&self) -> anyhow::Result<Place> {
         let place = self.store.as_ref().map_or_else(Place::usual, |file| Ok(Place::at(file)))?;
+        let place = match &self.models_folder {
+            Some(folder) => place.with_models(folder),
+            None => place,
+        };
         Ok(match std::env::var(PATIENCE) {
             Ok(text) => place.with_patience(Duration::from_secs_f64(store_patience(&text)?)),
             Err(_) => place,

@@ -6,6 +6,7 @@
 mod arguments;
 mod coefficients;
 mod commands;
+mod environment;
 mod failure;
 mod interrupt;
 mod lambda;
@@ -38,11 +39,14 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Export(export) => commands::export::run(export),
         Command::Runs(runs) => commands::runs::run(runs),
         Command::Show(show) => commands::show::run(show),
+        Command::Plot(plot) => commands::plot::run(&plot),
         Command::Algorithms(algorithms) => commands::algorithms::run(algorithms),
         Command::Calibrate(calibrate) => commands::calibrate::run(calibrate),
         Command::Measure(measure) => commands::measure::run(*measure),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Tune(tune) => commands::tune::run(tune),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
+        Command::Completions(completions) => commands::completions::run(&completions),
+        Command::Man(man) => commands::man::run(&man),
     }
 }

@@ -69,8 +69,8 @@ pub fn classes(report: &TrainReport) -> String {
 pub fn proved(report: &TrainReport) -> String {
     match (report.certified_error, report.relative_to_start) {
         (Some(error), false) => {
-            let worst = if report.classes.is_empty() { "" } else { "of the worst class " };
-            format!("{worst}error {}, relative to the best possible objective", words::error(error))
+            let worst = if report.classes.is_empty() { "" } else { " in the worst class" };
+            format!("error {}{worst}, relative to the best possible objective", words::error(error))
         }
         (Some(error), true) => {
             format!("error {}, relative to the objective at the start", words::error(error))

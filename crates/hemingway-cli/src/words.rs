@@ -228,7 +228,7 @@ const NAMED_CLASSES: usize = 10;
 pub fn class_weights(data: &DatasetSummary) -> Option<String> {
     let weights = data.class_weights.iter();
     let weights: Vec<String> =
-        weights.map(|counted| format!("{} {}", counted.class, number(f64::from(counted.weight)))).collect();
+        weights.map(|counted| format!("{} {}", counted.class, counted.weight)).collect();
     (!weights.is_empty()).then(|| format!("rows count by class: {}", weights.join(", ")))
 }
 

@@ -110,7 +110,17 @@ fn parameters_of_another_algorithm() {
 fn files_that_are_missing_or_broken() {
     check(&["train", "missing.libsvm"], &["missing.libsvm", "no such file", "hint:"]);
     check(&["train", "data.libsvm", "--test", "missing.libsvm"], &["missing.libsvm"]);
-    check(&["train", "."], &["folder"]);
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.work.path().join("empty")).unwrap();
+    check_in(&sandbox, &["train", "empty"], &["empty: this is a folder", "no data files"]);
+    check(&["train", "*.csv"], &["*.csv: no file matches"]);
+    check(&["train", "data.libsvm", "missing.libsvm"], &["missing.libsvm: no such file"]);
+    check(&["train", "data.libsvm", "--delimiter", "ab"], &["“ab” cannot stand between fields"]);
+    check(
+        &["train", "data.libsvm", "--format", "libsvm", "--delimiter", ";"],
+        &["libsvm data has no delimiter"],
+    );
+    check(&["train", "-", "--engine", "mpi"], &["standard input does not work with --engine mpi", "hint:"]);
     let sandbox = Sandbox::new();
     sandbox.write("empty.csv", "");
     sandbox.write("broken.libsvm", "+1 1:1\n-1 2:x\n");

@@ -65,7 +65,7 @@ fn classes_are_named_and_listed() {
     assert!(outcome.stderr.contains("class banana against the rest (2 of 3)"), "{}", outcome.stderr);
     let said = |text: &str| assert!(outcome.stdout.contains(text), "{text}: {}", outcome.stdout);
     said("3 classes, each against the rest: apple, banana, cherry");
-    said("of the worst class error");
+    said("in the worst class");
     said("class   rows  algorithm");
     let runs = sandbox.json(&["runs", "--json"]);
     let runs = runs["runs"].as_array().unwrap();

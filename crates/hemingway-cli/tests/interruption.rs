@@ -146,6 +146,28 @@ fn an_interrupted_run_saves_its_model() {
 }
 
 #[test]
+fn an_interrupted_run_of_several_classes_says_what_is_missing() {
+    let sandbox = Sandbox::new();
+    let value =
+        |at: usize, j: usize| format!(" {}:0.{}", 50 * j + at * (j + 7) % 50 + 1, at * 31 * (j + 1) % 97 + 1);
+    let row =
+        |at: usize| format!("{}{}\n", at * at % 7 % 3, (0..10).map(|j| value(at, j)).collect::<String>());
+    sandbox.write("three.libsvm", &(0..2000).map(row).collect::<String>());
+    let fixed = ["train", "three.libsvm", "--algorithm=cocoa", "--workers=1"];
+    let child = sandbox.start(&[&fixed, &ENDLESS[2..]].concat());
+    sandbox.wait_for_run(|run| run["classes"].as_array().is_some_and(|classes| !classes.is_empty()));
+    signal(&child, Signal::INT);
+    let outcome = wait(child);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("interrupted with 0 of 3 classes done"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("hemingway train --resume last"), "{}", outcome.stderr);
+    assert!(sandbox.run(&["show", "last"]).stdout.contains("1 of 3 classes begun"));
+    let report = sandbox.json(&["train", "--resume", "last", "--error", "0.5", "--json"]);
+    assert_eq!(report["classes"].as_array().unwrap().len(), 3);
+    assert_eq!(read_json(report["model"].as_str().unwrap())["classes"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn two_runs_share_one_store() {
     let sandbox = Sandbox::new();
     let arguments =

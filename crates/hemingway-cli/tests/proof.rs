@@ -88,5 +88,6 @@ fn experiments_on_data_that_has_changed_since_are_made_again() {
     sandbox.write("data.libsvm", &with_swapped_labels());
     assert_eq!(outcomes(&sandbox.json(&measure)), ["made"; 2]);
     let fit = sandbox.json(&["fit", "--json"]);
-    assert_eq!(fit["families"].as_array().map(Vec::len), Some(2), "one for each content: {fit}");
+    assert_eq!(fit["families"].as_array().map(Vec::len), Some(1), "that of the present content: {fit}");
+    assert_eq!(fit["other_problems"].as_array().map(Vec::len), Some(1), "that of the other: {fit}");
 }

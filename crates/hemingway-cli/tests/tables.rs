@@ -70,13 +70,14 @@ fn the_report_says_what_was_done_to_the_columns() {
     let table = &report["dataset"]["table"];
     assert_eq!((&table["label"], &table["columns"][1]["kind"]), (&"survived".into(), &"left_out".into()));
     assert_eq!((&report["bias"], &report["standardise"]), (&true.into(), &true.into()));
-    let text = sandbox.run(&["train", "train.csv", "--label", "survived", "--verbose"]).stdout;
+    let outcome = sandbox.run(&["train", "train.csv", "--label", "survived", "--verbose"]);
+    let text = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "survived: 1 → +1, 0 → −1",
         "2 numbers, 1 date, 2 texts",
         "left out: PassengerId (identifier)",
         "columns standardised, with an intercept",
-        "boarded                  date, as days since 1970-01-01",
+        "boarded date, as days since 1970-01-01; missing counts as 1912-04-",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -162,7 +163,8 @@ fn a_share_of_the_rows_and_a_run_that_is_resumed() {
     let arguments = ["train", "train.csv", "--label", "survived", "--fraction", "0.5", "--shuffle"];
     let short = ["--rounds", "1", "--engine", "simulated", "--json"];
     let report = sandbox.run(&[&arguments[..], &short].concat()).json();
-    assert_eq!(report["dataset"]["rows"], 200);
+    let rows = report["dataset"]["rows"].as_u64().unwrap();
+    assert!(rows.abs_diff(200) <= 1, "half of each class, {rows} rows");
     let resumed = sandbox.json(&["train", "--resume", "last", "--error", "1e-3", "--json"]);
     assert_eq!(resumed["dataset"]["fingerprint"], report["dataset"]["fingerprint"]);
 }

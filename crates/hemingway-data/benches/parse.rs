@@ -39,6 +39,23 @@ fn csv(bencher: Bencher) {
     measure(bencher, Format::Csv, text.as_bytes());
 }
 
+/// Numbers of which some are missing, text of some levels and of many, dates, yes and no.
+#[divan::bench]
+fn mixed_table(bencher: Bencher) {
+    let mut text = "label,age,size,city,street,day,member\n".to_owned();
+    for row in 0..200_000_usize {
+        let age = if row % 9 == 0 { String::new() } else { (row * 31 % 80).to_string() };
+        let (size, city, street) = (row as f64 * 0.37 % 100.0, row * 7 % 40, row * row % 3001);
+        let (month, day) = (1 + row % 12, 1 + row % 28);
+        let (label, member) = (row % 2, ["yes", "no"][row % 3 % 2]);
+        let _ = writeln!(
+            text,
+            "{label},{age},{size:.3},city {city},street number {street},2024-{month:02}-{day:02},{member}"
+        );
+    }
+    measure(bencher, Format::Csv, text.as_bytes());
+}
+
 #[divan::bench]
 fn idx(bencher: Bencher) {
     const ROWS: u32 = 20_000;

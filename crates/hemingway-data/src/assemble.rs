@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunk::Chunk;
 use crate::features::{Columns, may_have_gaps, occurring};
 use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
+use crate::joined::Places;
 use crate::labels::{Column, hopeless};
 use crate::table::plain_encoding;
 use crate::together::{Alone, Together, sum};
@@ -32,6 +33,8 @@ pub(crate) struct Assembler<'a> {
     pub(crate) labels: Column,
     /// Lines appended so far, for messages.
     pub(crate) lines: usize,
+    /// The files that the lines came from.
+    pub(crate) places: Places,
     shape: Shape,
     hash: RowHash,
     dropped: usize,
@@ -99,6 +102,7 @@ impl<'a> Assembler<'a> {
             options,
             labels,
             lines: 0,
+            places: Places::default(),
             shape,
             hash,
             dropped: 0,
@@ -246,7 +250,8 @@ impl<'a> Assembler<'a> {
             let what = || format!("its {} rows take", self.shape.rows);
             self.options.check_memory(self.file, bytes as u64, what)?;
         }
-        let (targets, labels) = self.labels.finish(self.file, self.options)?;
+        let labelled = self.labels.finish(self.file, self.options);
+        let (targets, labels) = labelled.map_err(|error| error.located(self.file, &self.places))?;
         let matrix = self.storage.into_matrix(self.shape.rows, whole.columns, dense);
         let matrix = matrix
             .map_err(|Refused { bytes }| Error::NoMemory { file: file.clone(), bytes: bytes as u64 })?;

@@ -14,12 +14,16 @@ use crate::table::cell::is_missing;
 use crate::text::{LineParser, for_each_line, whole_lines};
 use crate::{Error, LineProblem, number};
 
+/// A delimiter that may occur several times between two fields, as may tabs.
+const SPACES: u8 = b' ';
+
 impl Layout {
     fn line(&self, line: &[u8], number: usize, chunk: &mut Chunk) -> Result<(), LineProblem> {
         if !self.is_row(line) {
             chunk.unlabelled += usize::from(!line.trim_ascii().is_empty());
             return Ok(());
         }
+        let line = trimmed(line, self.delimiter);
         // Fewer or more fields than expected explain any other mistake in the line.
         self.fields(line, number, chunk).map_err(|problem| self.ragged(line).unwrap_or(problem))?;
         chunk.end_row();
@@ -99,8 +103,11 @@ impl Layout {
     #[cold]
     pub(crate) fn ragged_line(&self, line: &[u8]) -> LineProblem {
         let found = split(line, self.delimiter).map_or(0, |fields| fields.len());
-        let delimiter =
-            if self.delimiter == b'\t' { "tab".to_string() } else { char::from(self.delimiter).to_string() };
+        let delimiter = match self.delimiter {
+            b'\t' => "tab".to_string(),
+            SPACES => "space".to_string(),
+            delimiter => char::from(delimiter).to_string(),
+        };
         LineProblem::Ragged { expected: self.columns, found, delimiter }
     }
 }
@@ -130,7 +137,7 @@ impl LineParser for Layout {
 impl Layout {
     fn lacks_label(&self, line: &[u8]) -> bool {
         let Some(label) = self.label else { return false };
-        let mut rest = line;
+        let mut rest = trimmed(line, self.delimiter);
         for _ in 0..label {
             match field(rest, self.delimiter) {
                 Ok((_, Some(next))) => rest = next,
@@ -149,7 +156,7 @@ pub(crate) fn lacks_number(error: &Error) -> bool {
 /// All fields of a line.
 pub(crate) fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, LineProblem> {
     let mut fields = Vec::new();
-    let mut rest = Some(line);
+    let mut rest = Some(trimmed(line, delimiter));
     while let Some(bytes) = rest {
         let (text, next) = field(bytes, delimiter)?;
         fields.push(text);
@@ -163,6 +170,7 @@ type Field<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
 
 /// The field at the front.
 pub(crate) fn field(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
+    let bytes = if delimiter == SPACES { bytes.trim_ascii_start() } else { bytes };
     let spaces = bytes.iter().take_while(|byte| **byte == b' ').count();
     if bytes.get(spaces) == Some(&b'"') {
         return quoted(&bytes[spaces..], delimiter);
@@ -190,8 +198,17 @@ fn quoted(bytes: &[u8], delimiter: u8) -> Result<Field<'_>, LineProblem> {
     }
 }
 
+/// Without the spaces around it where spaces are no fields.
+pub(crate) fn trimmed(line: &[u8], delimiter: u8) -> &[u8] {
+    if delimiter == SPACES { line.trim_ascii() } else { line }
+}
+
 fn until(bytes: &[u8], delimiter: u8) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(delimiter, bytes) {
+    let end = match delimiter {
+        SPACES => memchr::memchr2(b' ', b'\t', bytes),
+        _ => memchr::memchr(delimiter, bytes),
+    };
+    match end {
         Some(end) => (&bytes[..end], Some(&bytes[end + 1..])),
         None => (bytes, None),
     }
@@ -228,6 +245,34 @@ mod tests {
         check("1,0.5,2\n0,3,4\n", LabelColumn::First);
         check("1;0.5;2\n0;3;4\n", LabelColumn::First);
         check("1\t0.5\t2\n0\t3\t4\n", LabelColumn::First);
+        check("1|0.5|2\n0|3|4\n", LabelColumn::First);
+    }
+
+    #[test]
+    fn spaces_between_fields() {
+        let options =
+            LoadOptions { label: LabelColumn::Name("of interest".to_string()), ..LoadOptions::default() };
+        let expected = Matrix::Dense(Dense::new(2, 2, vec![0.5, 2.0, 3.0, 4.0]));
+        for text in [
+            "a \"of interest\" b\n0.5 1 2\n3 0 4\n",
+            "  a  \"of interest\"\t b  \r\n  0.5\t1   2 \r\n\r\n\t3  \"0\" 4",
+        ] {
+            let dataset = parse_bytes(Format::Space, text.as_bytes(), &options).unwrap().dataset;
+            assert_eq!((&dataset.matrix, &dataset.targets[..]), (&expected, &[1.0, -1.0][..]), "{text}");
+        }
+        let ragged =
+            parse_bytes(Format::Space, b"1 2 3\n1  2\n", &LoadOptions::default()).unwrap_err().to_string();
+        assert!(
+            ragged.contains("bytes:2: 3 fields expected, 2 found") && ragged.contains("“space”"),
+            "{ragged}"
+        );
+    }
+
+    #[test]
+    fn a_delimiter_that_was_named() {
+        let options = LoadOptions { delimiter: Some(b':'), ..with_label(LabelColumn::First) };
+        let dataset = read("1:0.5:2\n0:3:4\n", &options).unwrap();
+        assert_eq!(dataset.matrix, Matrix::Dense(Dense::new(2, 2, vec![0.5, 2.0, 3.0, 4.0])));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::table::cell::{boolean, is_missing};
 use crate::table::{
     Becomes, Encoding, Kind, Matched, NumberStyle, Reason, date, kinds, match_columns, says_nothing,
 };
-use crate::{Error, Format, LabelColumn, LoadOptions, number};
+use crate::{Error, Format, LabelColumn, LoadOptions, charset, number};
 
 /// Headers that mean a label. Without a header line `y` is a label's value as often as its name.
 const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
@@ -71,7 +71,7 @@ pub(crate) struct Slot {
     pub(crate) kind: Kind,
 }
 
-type Row<'a> = Vec<Cow<'a, [u8]>>;
+pub(crate) type Row<'a> = Vec<Cow<'a, [u8]>>;
 
 impl Layout {
     /// Finds out the layout and takes the header off the source; also returns the lines taken off.
@@ -84,15 +84,18 @@ impl Layout {
         source.skip(blank_bytes);
         let head = source.head();
         let first_line = lines(head).next().unwrap_or_default();
-        let delimiter = match format {
-            Format::Tsv => b'\t',
-            _ => delimiter(first_line).unwrap_or(b','),
+        let delimiter = match (source.delimiter().or(options.delimiter), format) {
+            (Some(delimiter), _) => delimiter,
+            (None, Format::Tsv) => b'\t',
+            (None, Format::Space) => b' ',
+            (None, _) => delimiter(first_line).unwrap_or(b','),
         };
         let sample = sample(head, delimiter);
         let mut layout = Layout::empty(delimiter, options);
         let Some(first) = sample.first() else { return Ok((layout, blank_lines)) };
         layout.columns = first.len();
-        layout.header = has_header(source.file(), &sample, options)?.then(|| header_names(first));
+        let has_header = source.delimiter().is_some() || has_header(source.file(), &sample, options)?;
+        layout.header = has_header.then(|| header_names(first));
         layout.names = layout.header.clone().unwrap_or_else(|| places(first.len()));
         let rows = &sample[usize::from(layout.header.is_some())..];
         layout.assign(source, rows, options)?;
@@ -376,7 +379,7 @@ fn kind_of(becomes: &Becomes) -> Kind {
 }
 
 /// Names of a header, each once: `a`, `a (2)`. A column without a name is called by its place, but for the first.
-fn header_names(first: &Row) -> Vec<String> {
+pub(crate) fn header_names(first: &Row) -> Vec<String> {
     let mut seen = HashSet::new();
     let name = |(at, field): (usize, &Cow<[u8]>)| {
         let written = match text(field) {
@@ -403,7 +406,7 @@ fn place(column: usize) -> String {
 }
 
 /// Bytes and lines before the first line that is not blank.
-fn leading_blank(head: &[u8]) -> (usize, usize) {
+pub(crate) fn leading_blank(head: &[u8]) -> (usize, usize) {
     let (mut bytes, mut lines) = (0, 0);
     while let Some(end) = memchr::memchr(b'\n', &head[bytes..]) {
         if !head[bytes..bytes + end].trim_ascii().is_empty() {
@@ -498,5 +501,5 @@ fn is_text(field: &[u8]) -> bool {
 }
 
 fn text(field: &[u8]) -> String {
-    String::from_utf8_lossy(field).into_owned()
+    charset::text(field).into_owned()
 }

@@ -6,6 +6,7 @@
 
 use std::io;
 
+use crate::joined::Places;
 use crate::limit::size;
 
 /// Why data could not be loaded.
@@ -20,11 +21,71 @@ pub enum Error {
         /// Names in the same folder that look alike.
         near: Vec<String>,
     },
-    /// A folder where a file belongs.
-    #[error("{file}: this is a folder\nhint: name one data file inside it")]
+    /// A folder without part files.
+    #[error(
+        "{file}: this is a folder, and no data files are in it\nhint: name a folder that has some, or a file"
+    )]
     Directory {
         /// The path as given.
         file: String,
+    },
+    /// A folder with files of several kinds.
+    #[error(
+        "{folder}: this folder has files of several kinds: {kinds}\nhint: name those that are meant, for example '{folder}/*.csv'"
+    )]
+    MixedFolder {
+        /// The path as given.
+        folder: String,
+        /// The endings of the names with their counts.
+        kinds: String,
+    },
+    /// A pattern that cannot be read.
+    #[error(
+        "{pattern}: not a pattern of file names: {problem}\nhint: * stands for any letters, ? for one, [ab] for one of these"
+    )]
+    Pattern {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A pattern without files.
+    #[error("{pattern}: no file matches this pattern\nhint: check the folder and the ending of the names")]
+    NoMatch {
+        /// The pattern as given.
+        pattern: String,
+    },
+    /// A file of several with other columns.
+    #[error(
+        "{file}: column {column} is {found}, but {expected} in the first file\nhint: all files of one dataset have the same columns in the same order"
+    )]
+    OtherHeader {
+        /// The file.
+        file: String,
+        /// The first column that differs, from 1.
+        column: usize,
+        /// Its name here.
+        found: String,
+        /// Its name in the first file.
+        expected: String,
+    },
+    /// Several files of a format that lies in one.
+    #[error("{file}: several {format} files cannot be put together\nhint: name one of them")]
+    NotJoined {
+        /// The spec as given.
+        file: String,
+        /// The format.
+        format: String,
+    },
+    /// Standard input could not be kept.
+    #[error(
+        "standard input: it cannot be read or kept in {folder}: {source}\nhint: TMPDIR names another folder; or write the data to a file and name that"
+    )]
+    Spool {
+        /// The folder of temporary files.
+        folder: String,
+        /// What the operating system said.
+        source: io::Error,
     },
     /// The operating system refused.
     #[error("{file}: cannot be read: {source}\nhint: check the permissions and the disk")]
@@ -56,28 +117,34 @@ pub enum Error {
     },
     /// The compressed stream stops before its end.
     #[error(
-        "{file}: the gzip stream ends early, after {unpacked} unpacked bytes\nhint: the download or copy was cut short; fetch the file again"
+        "{file}: the {packing} stream ends early, after {unpacked} unpacked bytes\nhint: the download or copy was cut short; fetch the file again"
     )]
-    TruncatedGzip {
+    TruncatedPacking {
         /// The path as given.
         file: String,
+        /// The kind of compression.
+        packing: &'static str,
         /// Bytes unpacked before the end.
         unpacked: u64,
     },
     /// The compressed stream is damaged.
     #[error(
-        "{file}: the gzip stream is damaged after {unpacked} unpacked bytes: {source}\nhint: fetch the file again"
+        "{file}: the {packing} stream is damaged after {unpacked} unpacked bytes: {source}\nhint: fetch the file again"
     )]
-    CorruptGzip {
+    CorruptPacking {
         /// The path as given.
         file: String,
+        /// The kind of compression.
+        packing: &'static str,
         /// Bytes unpacked before the damage.
         unpacked: u64,
         /// What the decompressor said.
         source: io::Error,
     },
     /// The content is none of the formats.
-    #[error("{file}: not recognised as {known}; it starts with {start}{}\nhint: name the format with --format if it is one of these", kind_hint(.kind))]
+    #[error(
+        "{file}: not recognised as {known}; it starts with {start}\nhint: name the format with --format if it is one of these"
+    )]
     UnknownFormat {
         /// The path as given.
         file: String,
@@ -85,8 +152,28 @@ pub enum Error {
         known: String,
         /// The first bytes, made readable.
         start: String,
-        /// What it seems to be instead.
-        kind: Option<&'static str>,
+    },
+    /// A Parquet file that cannot be read.
+    #[error(
+        "{file}: this Parquet file cannot be read: {problem}\nhint: check that it was written completely, or write it as CSV"
+    )]
+    Parquet {
+        /// The path as given.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A format that is not read.
+    #[error("{file}: this is {kind}; what can be read is {known}\nhint: {hint}")]
+    Foreign {
+        /// The path as given.
+        file: String,
+        /// What it is.
+        kind: &'static str,
+        /// The formats there are.
+        known: String,
+        /// What to do.
+        hint: &'static str,
     },
     /// `--format` with a name that is none.
     #[error("no format is called “{name}”\nhint: the formats are {known}")]
@@ -95,6 +182,20 @@ pub enum Error {
         name: String,
         /// The formats there are.
         known: String,
+    },
+    /// `--delimiter` with something that cannot be one.
+    #[error(
+        "“{text}” cannot stand between fields\nhint: --delimiter takes one character like ; or |, or the word tab or space"
+    )]
+    Delimiter {
+        /// The text as given.
+        text: String,
+    },
+    /// A delimiter for a format that has its own.
+    #[error("{format} data has no delimiter to choose\nhint: leave --delimiter away, or pass --format csv")]
+    DelimiterOfTables {
+        /// The format.
+        format: String,
     },
     /// A line that cannot be understood.
     #[error("{file}:{line}: {problem}")]
@@ -281,6 +382,16 @@ pub enum Error {
         file: String,
         /// Its first line.
         start: String,
+    },
+    /// Columns are named where there are none.
+    #[error(
+        "{file}: {format} data has no columns with names\nhint: --drop, --keep, --text, --number, --weight and --id are for tables; --format names another format"
+    )]
+    NoColumns {
+        /// The path as given.
+        file: String,
+        /// The format.
+        format: &'static str,
     },
     /// Test data that is no table, of a model of one.
     #[error(
@@ -502,6 +613,19 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The same error with the file of several that its line is in. Other errors, and those of other datasets, stay.
+    pub(crate) fn located(mut self, dataset: &str, places: &Places) -> Error {
+        if let Error::Line { file, line, .. } | Error::UnknownLabel { file, line, .. } = &mut self
+            && file == dataset
+            && let Some((part, line_there)) = places.locate(*line)
+        {
+            (*file, *line) = (part, line_there);
+        }
+        self
+    }
+}
+
 /// What is wrong with one line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -698,8 +822,4 @@ fn class_hint(class: &str, classes: &[String]) -> String {
     let nearest = nearest(class, classes.iter().map(String::as_str));
     let meant = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
     format!("{meant}the classes are {}", list(classes, 10))
-}
-
-fn kind_hint(kind: &Option<&'static str>) -> String {
-    kind.map(|kind| format!(" and looks like {kind}")).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 //! as a big-endian 32-bit number. Pixels become `pixel / 255`. The labels of `…images-idx3-ubyte` are looked for in
 //! `…labels-idx1-ubyte` beside it, either of them compressed or not.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use crate::chunk::Chunk;
 use crate::error::list;
 use crate::input::Source;
 use crate::labels::Column;
+use crate::packing::{Packing, unpacked_name};
 use crate::partition::Share;
 use crate::pipeline::{self, BlockParser, Fault};
 use crate::{Error, Format, LabelColumn, LoadOptions};
@@ -22,7 +24,7 @@ const LARGEST_ROW: u64 = 1 << 31;
 /// Where the labels are.
 pub(crate) enum LabelSource<'a> {
     /// In the file whose name follows from this one's.
-    Beside(&'a str),
+    Beside,
     /// In this input.
     Given(Source<'a>),
     /// After the images in the same input: for tests, which have only one.
@@ -55,8 +57,9 @@ pub(crate) fn read(
     match labels {
         LabelSource::Behind => read_labels(source, &images, &rows, assembler)?,
         LabelSource::Given(mut given) => read_labels(&mut given, &images, &rows, assembler)?,
-        LabelSource::Beside(path) => {
-            read_labels(&mut Source::open(&labels_beside(path)?)?, &images, &rows, assembler)?;
+        LabelSource::Beside => {
+            let mut beside = Source::open(&labels_beside(source.file())?)?;
+            read_labels(&mut beside, &images, &rows, assembler)?;
         }
     }
     Ok(filled)
@@ -270,10 +273,13 @@ fn label_names(images: &str) -> Vec<String> {
         return Vec::new();
     };
     let labels = name.replace("images", "labels").replace("idx3", "idx1");
-    let plain = labels.strip_suffix(".gz").unwrap_or(&labels).to_string();
-    let packed = format!("{plain}.gz");
-    let names = if labels == plain { [plain, packed] } else { [packed, plain] };
-    names.map(|name| path.with_file_name(name).display().to_string()).to_vec()
+    let plain = unpacked_name(&labels);
+    let packed = Packing::ALL.map(|packing| format!("{plain}{}", packing.ending()));
+    let mut names = vec![labels.clone(), plain.to_string()];
+    names.extend(packed);
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names.into_iter().map(|name| path.with_file_name(name).display().to_string()).collect()
 }
 
 fn bad_header(source: &Source, problem: String, hint: &'static str) -> Error {
@@ -337,11 +343,14 @@ mod tests {
     #[test]
     fn names_of_labels() {
         assert_eq!(
-            label_names("a/t10k-images-idx3-ubyte.gz"),
-            ["a/t10k-labels-idx1-ubyte.gz", "a/t10k-labels-idx1-ubyte"]
+            label_names("a/t10k-images-idx3-ubyte.zst"),
+            ["zst", "", "gz", "bz2", "xz"].map(|ending| match ending {
+                "" => "a/t10k-labels-idx1-ubyte".to_string(),
+                _ => format!("a/t10k-labels-idx1-ubyte.{ending}"),
+            })
         );
         assert_eq!(
-            label_names("train-images.idx3-ubyte"),
+            label_names("train-images.idx3-ubyte")[..2],
             ["train-labels.idx1-ubyte", "train-labels.idx1-ubyte.gz"]
         );
         assert!(label_names("digits").is_empty());

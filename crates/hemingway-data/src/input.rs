@@ -1,18 +1,13 @@
-//! Where bytes come from: a file or memory, unpacked on the way when it is gzip.
+//! The bytes of a dataset on their way in, from one file, several, or memory.
 //!
 //! The beginning is read ahead so that the format can be recognised from the content, and given out again.
 
-use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-
-use flate2::bufread::MultiGzDecoder;
-
 use crate::Error;
-use crate::pipeline::read_up_to;
+use crate::content::Content;
+use crate::header::Header;
+use crate::inputs::origins;
+use crate::joined::{Joined, Places};
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const READ_AHEAD: usize = 64 * 1024;
 /// The first lines are read ahead whole up to this size: headers of wide tables are long.
 const LONGEST_READ_AHEAD: usize = 32 * 1024 * 1024;
@@ -20,13 +15,7 @@ const LONGEST_READ_AHEAD: usize = 32 * 1024 * 1024;
 /// Bytes on their way in.
 pub(crate) struct Source<'a> {
     file: String,
-    reader: Box<dyn Read + 'a>,
-    gzip: bool,
-    /// Bytes of the file as it lies on the disk, if it is an ordinary one.
-    length: Option<u64>,
-    in_memory: bool,
-    /// Bytes of the byte order mark in front of the content.
-    mark: u64,
+    stream: Stream<'a>,
     head: Vec<u8>,
     given: usize,
     taken: u64,
@@ -34,55 +23,39 @@ pub(crate) struct Source<'a> {
     remaining: u64,
 }
 
+enum Stream<'a> {
+    One(Content<'a>),
+    Several(Joined),
+}
+
 impl<'a> Source<'a> {
-    /// Opens a file.
-    pub(crate) fn open(path: &str) -> Result<Source<'static>, Error> {
-        let file = path.to_string();
-        let opened = File::open(path).map_err(|source| not_opened(path, source))?;
-        match opened.metadata() {
-            Ok(metadata) if metadata.is_dir() => Err(Error::Directory { file }),
-            Ok(metadata) => {
-                let length = metadata.is_file().then_some(metadata.len());
-                Ok(Source { length, ..Source::new(file, Box::new(opened))? })
+    /// Opens what a spec names: a file, several, or standard input.
+    pub(crate) fn open(spec: &str) -> Result<Source<'static>, Error> {
+        let mut origins = origins(spec)?;
+        match origins.len() {
+            1 => {
+                let content = Content::open(origins.remove(0))?;
+                Source::new(content.name().to_string(), Stream::One(content))
             }
-            Err(source) => Err(Error::Read { file, source }),
+            _ => Source::new(spec.to_string(), Stream::Several(Joined::open(origins)?)),
         }
     }
 
     /// Reads from memory.
     pub(crate) fn memory(name: &str, bytes: &'a [u8]) -> Result<Source<'a>, Error> {
-        Ok(Source { in_memory: true, ..Source::new(name.to_string(), Box::new(bytes))? })
+        let content = Content::memory(name, bytes)?;
+        Source::new(name.to_string(), Stream::One(content))
     }
 
-    fn new(file: String, mut reader: Box<dyn Read + 'a>) -> Result<Source<'a>, Error> {
-        let mut magic = Vec::new();
-        read_up_to(&mut *reader, &mut magic, GZIP_MAGIC.len())
-            .map_err(|source| Error::Read { file: file.clone(), source })?;
-        let gzip = magic == GZIP_MAGIC;
-        let whole = Cursor::new(magic).chain(reader);
-        let reader: Box<dyn Read + 'a> = match gzip {
-            true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(READ_AHEAD, whole))),
-            false => Box::new(whole),
-        };
-        let mut source = Source {
-            file,
-            reader,
-            gzip,
-            length: None,
-            in_memory: false,
-            mark: 0,
-            head: Vec::new(),
-            given: 0,
-            taken: 0,
-            remaining: u64::MAX,
-        };
+    fn new(file: String, stream: Stream<'a>) -> Result<Source<'a>, Error> {
+        let mut source = Source { file, stream, head: Vec::new(), given: 0, taken: 0, remaining: u64::MAX };
         source.read_ahead()?;
         Ok(source)
     }
 
     /// Whether the same bytes can be had again by opening it again.
     pub(crate) fn can_be_read_again(&self) -> bool {
-        self.length.is_some() || self.in_memory
+        self.length().is_some() || matches!(&self.stream, Stream::One(content) if content.is_memory())
     }
 
     /// Name of the file, for messages.
@@ -90,14 +63,56 @@ impl<'a> Source<'a> {
         &self.file
     }
 
-    /// Bytes of the file, packed or not, if it is an ordinary one.
-    pub(crate) fn length(&self) -> Option<u64> {
-        self.length
+    /// The file that is being read, where there are several.
+    pub(crate) fn part(&self) -> &str {
+        match &self.stream {
+            Stream::One(_) => &self.file,
+            Stream::Several(joined) => joined.file().unwrap_or(&self.file),
+        }
     }
 
-    /// Bytes of the content, if it lies in a plain file, which can be entered anywhere.
+    /// Whether it is put together from several files.
+    pub(crate) fn is_joined(&self) -> bool {
+        matches!(self.stream, Stream::Several(_))
+    }
+
+    /// Which files the lines of the content come from; what is read later is added.
+    pub(crate) fn places(&self) -> Places {
+        match &self.stream {
+            Stream::One(content) => Places::one(content.name()),
+            Stream::Several(joined) => joined.places(),
+        }
+    }
+
+    /// What stands between the fields, where the files say so themselves. Then they begin with a header.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match &self.stream {
+            Stream::One(content) => content.delimiter(),
+            Stream::Several(joined) => joined.delimiter(),
+        }
+    }
+
+    /// Takes this header off all files but the first.
+    pub(crate) fn expect_header(&mut self, header: Option<Header>) {
+        if let Stream::Several(joined) = &mut self.stream {
+            joined.expect_header(header);
+        }
+    }
+
+    /// Bytes of the files, packed or not, if they are ordinary ones.
+    pub(crate) fn length(&self) -> Option<u64> {
+        match &self.stream {
+            Stream::One(content) => content.length(),
+            Stream::Several(joined) => joined.length(),
+        }
+    }
+
+    /// Bytes of the content, if it lies in one plain file, which can be entered anywhere.
     pub(crate) fn extent(&self) -> Option<u64> {
-        self.length.filter(|_| !self.gzip).map(|length| length.saturating_sub(self.mark))
+        match &self.stream {
+            Stream::One(content) => content.extent(),
+            Stream::Several(_) => None,
+        }
     }
 
     /// The beginning, unpacked: some lines, or everything if there is less.
@@ -143,9 +158,9 @@ impl<'a> Source<'a> {
     }
 
     fn enter(&mut self, byte: u64) -> Result<(), Error> {
-        let mut file = File::open(&self.file).map_err(|source| not_opened(&self.file, source))?;
-        file.seek(SeekFrom::Start(self.mark + byte)).map_err(|source| self.failed(source))?;
-        self.reader = Box::new(file);
+        if let Stream::One(content) = &mut self.stream {
+            content.enter(byte)?;
+        }
         (self.head, self.given, self.taken) = (Vec::new(), 0, byte);
         Ok(())
     }
@@ -182,19 +197,21 @@ impl<'a> Source<'a> {
             (self.head, self.given) = (Vec::new(), 0);
         }
         self.taken += from_head as u64;
+        if let Stream::Several(joined) = &mut self.stream {
+            joined.go_on();
+        }
         let filled = from_head + self.read(buffer, wanted - from_head)?;
         self.remaining -= filled as u64;
         Ok(filled)
     }
 
     fn read(&mut self, buffer: &mut Vec<u8>, wanted: usize) -> Result<usize, Error> {
-        let before = buffer.len();
-        let result = match wanted {
-            0 => Ok(0),
-            _ => read_up_to(&mut *self.reader, buffer, wanted),
+        let read = match &mut self.stream {
+            Stream::One(content) => content.fill(buffer, wanted)?,
+            Stream::Several(joined) => joined.fill(buffer, wanted)?,
         };
-        self.taken += (buffer.len() - before) as u64;
-        result.map_err(|source| self.failed(source))
+        self.taken += read as u64;
+        Ok(read)
     }
 
     fn read_ahead(&mut self) -> Result<(), Error> {
@@ -204,64 +221,13 @@ impl<'a> Source<'a> {
         {
             wanted = head.len();
         }
-        if head.starts_with(BYTE_ORDER_MARK) {
-            self.mark = BYTE_ORDER_MARK.len() as u64;
-            head.drain(..BYTE_ORDER_MARK.len());
-        }
         self.head = head;
         self.taken = 0;
         Ok(())
-    }
-
-    fn failed(&self, source: io::Error) -> Error {
-        let (file, unpacked) = (self.file.clone(), self.taken);
-        match source.kind() {
-            io::ErrorKind::UnexpectedEof if self.gzip => Error::TruncatedGzip { file, unpacked },
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if self.gzip => {
-                Error::CorruptGzip { file, unpacked, source }
-            }
-            _ => Error::Read { file, source },
-        }
     }
 }
 
 /// Whether the head holds enough whole lines to find out a layout; binary data has none to wait for.
 fn has_lines(head: &[u8]) -> bool {
     head.starts_with(&[0, 0]) || memchr::memchr_iter(b'\n', head).nth(2).is_some()
-}
-
-fn not_opened(path: &str, source: io::Error) -> Error {
-    let file = path.to_string();
-    match source.kind() {
-        io::ErrorKind::NotFound => Error::Missing { near: near_names(Path::new(path)), file },
-        _ => Error::Read { file, source },
-    }
-}
-
-/// Up to three names in the same folder that look like the one that is missing, best first.
-fn near_names(path: &Path) -> Vec<String> {
-    let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-        return Vec::new();
-    };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return Vec::new() };
-    let mut near: Vec<(f64, String)> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .map(|name| (likeness(&wanted, &name), name))
-        .filter(|(likeness, _)| *likeness >= 0.7)
-        .collect();
-    near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
-    let in_folder =
-        |name: String| folder.map_or(PathBuf::from(&name), |folder| folder.join(&name)).display().to_string();
-    near.into_iter().take(3).map(|(_, name)| in_folder(name)).collect()
-}
-
-/// How alike two names are; a name that only lacks or adds an ending, such as `.gz`, is very alike.
-fn likeness(wanted: &str, name: &str) -> f64 {
-    let (wanted, name) = (wanted.to_lowercase(), name.to_lowercase());
-    let by_letters = strsim::normalized_damerau_levenshtein(&wanted, &name);
-    let ending_differs =
-        name.strip_prefix(&wanted).or(wanted.strip_prefix(&name)).is_some_and(|rest| rest.starts_with('.'));
-    if ending_differs { by_letters.max(0.95) } else { by_letters }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{excerpt, list};
 use crate::table::cell::is_missing;
-use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, number};
+use crate::{Error, LabelColumn, Labels, LineProblem, LoadOptions, charset, number};
 
 /// The name of all classes but the positive one, when there are more than two.
 pub(crate) const REST: &str = "rest";
@@ -148,7 +148,7 @@ impl Classes {
     fn push(&mut self, text: &[u8], line: usize) -> Result<(), LineProblem> {
         let code = match self.seen_before(text) {
             Some(code) => code,
-            None => self.code(key(text)?, || String::from_utf8_lossy(text).into_owned(), line),
+            None => self.code(key(text)?, || charset::text(text).into_owned(), line),
         };
         self.found[code as usize].count += 1;
         self.codes.push(code);
@@ -353,7 +353,7 @@ fn key(text: &[u8]) -> Result<Key, LineProblem> {
             finite_label(value, text)?;
             Ok(Key::Number((value + 0.0).to_bits())) // makes -0 the same as 0
         }
-        None => Ok(Key::Text(String::from_utf8_lossy(text).into_owned())),
+        None => Ok(Key::Text(charset::text(text).into_owned())),
     }
 }
 

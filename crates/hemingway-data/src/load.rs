@@ -1,10 +1,12 @@
 //! From a spec to a dataset: a path, `synthetic:NAME,…` or `embedded:mnist`.
 
 use crate::assemble::{Assembler, Filled};
-use crate::format::recognise;
+use crate::format::{check_named, recognise};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
+use crate::inputs::origins;
 use crate::labels::Column;
+use crate::origin::Origin;
 use crate::partition::Share;
 use crate::pipeline::BLOCK_BYTES;
 use crate::text::Text;
@@ -44,7 +46,7 @@ pub fn load_counting(spec: &str, options: &LoadOptions) -> Result<Loaded, Error>
         }),
         _ => assemble(spec, options, |assembler| {
             let open = || Source::open(spec);
-            read(&open, options.format, LabelSource::Beside(spec), BLOCK_BYTES, assembler)
+            read(&open, options.format, LabelSource::Beside, BLOCK_BYTES, assembler)
         }),
     }
 }
@@ -89,7 +91,15 @@ impl<'a> Input<'a> {
         format: Option<Format>,
         options: &LoadOptions,
     ) -> Result<Input<'a>, Error> {
-        let format = format.map_or_else(|| recognise(source.file(), source.head()), Ok)?;
+        let format = match format {
+            _ if source.delimiter().is_some() => Format::Csv,
+            Some(format) => check_named(source.part(), source.head()).map(|()| format)?,
+            None => recognise(source.part(), source.head())?,
+        };
+        if source.is_joined() && format == Format::Idx {
+            let (file, format) = (source.file().to_string(), format.to_string());
+            return Err(Error::NotJoined { file, format });
+        }
         let text = Text::find(&mut source, format, options)?;
         Ok(Input { source, format, text })
     }
@@ -102,9 +112,12 @@ pub fn recognised(spec: &str, format: Option<Format>) -> Option<Format> {
         return None;
     }
     format.or_else(|| {
-        let ordinary = std::fs::metadata(spec).is_ok_and(|metadata| metadata.is_file());
-        let source = ordinary.then(|| Source::open(spec).ok())??;
-        recognise(spec, source.head()).ok()
+        let again = origins(spec).ok()?.iter().all(Origin::can_be_read_again);
+        let source = again.then(|| Source::open(spec).ok())??;
+        match source.delimiter() {
+            Some(_) => Some(Format::Csv),
+            None => recognise(source.part(), source.head()).ok(),
+        }
     })
 }
 
@@ -114,7 +127,8 @@ fn assemble(
     fill: impl FnOnce(&mut Assembler) -> Result<Filled, Error>,
 ) -> Result<Loaded, Error> {
     let mut assembler = Assembler::new(file, options, Column::for_options(options));
-    let filled = fill(&mut assembler)?;
+    let filled = fill(&mut assembler);
+    let filled = filled.map_err(|error| error.located(file, &assembler.places))?;
     assembler.finish(filled.format)
 }
 
@@ -135,6 +149,7 @@ fn read<'s>(
         Some(source) => Ok((source, text.lines)),
         None => {
             let mut again = open()?;
+            again.expect_header(text.header());
             again.skip_to(begin)?;
             Ok((again, text.lines))
         }

@@ -12,6 +12,9 @@ use crate::{Encoding, Error, Format, Labels, NumberStyle};
 pub struct LoadOptions {
     /// The format; recognised from the content when absent.
     pub format: Option<Format>,
+    /// What stands between the fields of a table; a space stands for one or more spaces or tabs. Found out from the first line
+    /// when absent.
+    pub delimiter: Option<u8>,
     /// LIBSVM indices start at 0 instead of 1.
     pub zero_based: bool,
     /// Where the label is, in CSV and TSV.
@@ -87,6 +90,12 @@ impl LoadOptions {
         self.columns.is_some() || self.labels.is_some() || self.encoding.is_some()
     }
 
+    /// Whether columns of a table are named, other than the label's.
+    pub(crate) fn names_columns(&self) -> bool {
+        let lists = [&self.drop, &self.keep, &self.text, &self.number];
+        lists.iter().any(|names| !names.is_empty()) || self.weight.is_some() || self.id.is_some()
+    }
+
     /// Whether so many bytes may be used for `what`, which ends with a verb.
     pub(crate) fn check_memory(
         &self,
@@ -101,6 +110,22 @@ impl LoadOptions {
             _ => Ok(()),
         }
     }
+}
+
+/// What stands between fields: one character, `tab` or `space`.
+pub fn parse_delimiter(text: &str) -> Result<u8, Error> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
+        [byte] if is_delimiter(*byte) => Ok(*byte),
+        _ => Err(Error::Delimiter { text: text.to_string() }),
+    }
+}
+
+/// What numbers and quoted fields are written with cannot stand between them.
+fn is_delimiter(byte: u8) -> bool {
+    let printed = byte.is_ascii_punctuation() && !b"\"+-.".contains(&byte);
+    printed || matches!(byte, b' ' | b'\t' | 0x01..=0x08 | 0x1c..=0x1f)
 }
 
 impl FromStr for LabelColumn {
@@ -136,6 +161,16 @@ mod tests {
         check("none", LabelColumn::Absent);
         check("3", LabelColumn::Number(3));
         check("quality", LabelColumn::Name("quality".to_string()));
+    }
+
+    #[test]
+    fn delimiters_are_read_from_text() {
+        let all = [";", "|", "tab", "\\t", "space", " ", "\u{1}"].map(|text| parse_delimiter(text).unwrap());
+        assert_eq!(all, [b';', b'|', b'\t', b'\t', b' ', b' ', 1]);
+        for text in ["", "ab", "5", "x", ".", "\"", "\n", "é"] {
+            let message = parse_delimiter(text).unwrap_err().to_string();
+            assert!(message.contains("--delimiter") && message.contains("hint:"), "{message}");
+        }
     }
 
     #[test]

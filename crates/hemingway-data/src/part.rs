@@ -7,6 +7,7 @@ use crate::features::united;
 use crate::fingerprint::{Fingerprint, RowHash, TargetHash};
 use crate::idx::{self, LabelSource};
 use crate::input::Source;
+use crate::inputs::origins;
 use crate::labels::{Class, Column, hopeless};
 use crate::load::Input;
 use crate::pipeline::BLOCK_BYTES;
@@ -89,6 +90,7 @@ fn assemble(
 ) -> Result<Part, Error> {
     let mut assembler = Assembler::new(file, options, Column::for_options(options));
     let filled = fill(&mut assembler, together);
+    let filled = filled.map_err(|error| error.located(file, &assembler.places));
     let (filled, everyone) = exchange(together, filled, |filled| Findings::of(filled, &assembler))?;
     finish(assembler, &filled, everyone, together)
 }
@@ -174,7 +176,7 @@ fn read(block_bytes: usize, assembler: &mut Assembler, together: &mut dyn Togeth
     }
     let Input { mut source, format, text } = input;
     match text {
-        None => idx::read(&mut source, LabelSource::Beside(path), share(together), block_bytes, assembler),
+        None => idx::read(&mut source, LabelSource::Beside, share(together), block_bytes, assembler),
         Some(text) => {
             let (first_row, total_rows) = read_lines(source, &text, block_bytes, assembler, together)?;
             Ok(Filled { format: format.name(), first_row, total_rows })
@@ -182,13 +184,11 @@ fn read(block_bytes: usize, assembler: &mut Assembler, together: &mut dyn Togeth
     }
 }
 
-/// Opens an ordinary file: from a pipe everyone would get other bytes, or wait for them.
+/// Opens ordinary files: from a pipe everyone would get other bytes, or wait for them.
 fn open<'a>(path: &str, options: &LoadOptions) -> Result<Input<'a>, Error> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            Err(Error::NotAFile { file: path.to_string() })
-        }
-        _ => Input::new(Source::open(path)?, options.format, options),
+    match origins(path)?.iter().find(|origin| !origin.is_lasting()) {
+        Some(origin) => Err(Error::NotAFile { file: origin.name().to_string() }),
+        None => Input::new(Source::open(path)?, options.format, options),
     }
 }
 
@@ -244,6 +244,7 @@ fn enter<'a>(
     if source.length() != length {
         return Err(changed(path));
     }
+    source.expect_header(text.header());
     if row == 0 {
         // Lines that hold no row are counted too: some of them may lack a label.
         source.skip_to(begin.bytes)?;

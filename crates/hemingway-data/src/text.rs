@@ -3,7 +3,9 @@
 use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 use crate::csv_layout::Layout;
+use crate::header::Header;
 use crate::input::Source;
+use crate::joined::Places;
 use crate::libsvm::Libsvm;
 use crate::pipeline::{self, BlockParser, Fault};
 use crate::table::read_table;
@@ -35,6 +37,9 @@ impl Text {
         format: Format,
         options: &LoadOptions,
     ) -> Result<Option<Text>, Error> {
+        if !format.is_table() && options.names_columns() {
+            return Err(Error::NoColumns { file: source.file().to_string(), format: format.name() });
+        }
         match format {
             Format::Libsvm if options.encoding.is_some() => {
                 Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
@@ -43,9 +48,11 @@ impl Text {
                 let parser = Libsvm::new(source, options)?;
                 Ok(Some(Text { lines_of: Lines::Pairs(parser), lines: 0 }))
             }
-            Format::Csv | Format::Tsv => {
+            Format::Csv | Format::Tsv | Format::Space => {
                 let (layout, lines) = Layout::find(source, format, options)?;
-                Ok(Some(Text { lines_of: Lines::Table(layout), lines }))
+                let text = Text { lines_of: Lines::Table(layout), lines };
+                source.expect_header(text.header());
+                Ok(Some(text))
             }
             Format::Idx if options.encoding.is_some() => {
                 Err(Error::NotATable { file: source.file().to_string(), format: format.name() })
@@ -59,6 +66,17 @@ impl Text {
         match &self.lines_of {
             Lines::Pairs(libsvm) => libsvm,
             Lines::Table(layout) => layout,
+        }
+    }
+
+    /// The header, which other files of the dataset may have, too.
+    pub(crate) fn header(&self) -> Option<Header> {
+        match &self.lines_of {
+            Lines::Pairs(_) => None,
+            Lines::Table(layout) => {
+                let names = layout.header.clone()?;
+                Some(Header { names, delimiter: layout.delimiter })
+            }
         }
     }
 
@@ -79,17 +97,24 @@ impl Text {
         together: &mut dyn Together,
     ) -> Result<(), Error> {
         assembler.expect_labels(self.has_labels());
-        match &self.lines_of {
-            Lines::Pairs(libsvm) => {
-                let (mut source, lines) = open()?;
+        let mut places = Places::default();
+        let mut open = || {
+            let opened = open()?;
+            places = opened.0.places();
+            Ok(opened)
+        };
+        let done = match &self.lines_of {
+            Lines::Pairs(libsvm) => open().and_then(|(mut source, lines)| {
                 assembler.lines = lines;
                 pipeline::run(&mut source, block_bytes, libsvm, assembler)
-            }
+            }),
             Lines::Table(layout) => {
                 assembler.ignored.clone_from(&layout.ignored);
-                read_table(layout, open, block_bytes, assembler, together)
+                read_table(layout, &mut open, block_bytes, assembler, together)
             }
-        }
+        };
+        assembler.places = places;
+        done
     }
 }
 

@@ -122,7 +122,7 @@ fn missing_files_get_suggestions() {
 #[test]
 fn folders_and_empty_files_are_refused() {
     let folder = Folder::new();
-    check_error(&folder.0.path().display().to_string(), &["this is a folder", "hint:"]);
+    check_error(&folder.0.path().display().to_string(), &["this is a folder", "no data files", "hint:"]);
     check_error(&folder.file("nothing", b""), &["no rows"]);
     check_error(&folder.file("nothing.gz", &gzip(b"")), &["no rows"]);
     check_error(&folder.file("blank", b"\n \r\n"), &["no rows"]);

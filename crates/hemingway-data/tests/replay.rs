@@ -7,12 +7,13 @@ use hemingway_data::{Format, LabelColumn, LoadOptions, check_synthetic, parse_bl
 type Target = (&'static str, fn(&[u8]));
 
 /// Each target with what it does to the bytes.
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     ("libsvm", |bytes| parse(Some(Format::Libsvm), bytes)),
     ("csv", |bytes| parse(Some(Format::Csv), bytes)),
+    ("space", |bytes| parse(Some(Format::Space), bytes)),
     ("table", table),
     ("idx", |bytes| parse(Some(Format::Idx), bytes)),
-    ("gz", |bytes| parse(None, bytes)),
+    ("packed", |bytes| parse(None, bytes)),
     ("spec", |bytes| drop(check_synthetic(&String::from_utf8_lossy(bytes)))),
 ];
 

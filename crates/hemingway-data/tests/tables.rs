@@ -196,6 +196,12 @@ fn levels_that_training_did_not_see_count_as_others() {
     let test = load("kind\nv\nnew\n", &as_test(&training));
     assert_eq!(rows(&test.dataset), [[0.0, 1.0, 0.0], [0.0; 3]]);
     assert_eq!(test.unseen_levels, 1);
+    let training = load("label,member,a\n1,yes,1\n0,no,2\n", &LoadOptions::default()).dataset;
+    let test = load("member,a\nmaybe,1\n,1\nYES,1\n", &as_test(&training));
+    assert_eq!(
+        (rows(&test.dataset), test.unseen_levels),
+        (vec![vec![0.0, 1.0], vec![0.0, 1.0], vec![1.0, 1.0]], 1)
+    );
 }
 
 #[test]
@@ -343,4 +349,11 @@ fn a_column_of_weights_is_no_feature() {
     let text = message("label,a,times\n1,5,2\n0,6,-1\n", &options);
     assert!(text.contains("bytes:3: column 3 (times) is “-1”, which is not a weight"), "{text}");
     assert!(message("label,a,times\n1,5,0\n0,6,0\n", &options).contains("all rows have weight 0"));
+}
+
+#[test]
+fn columns_are_named_in_tables_only() {
+    let options = LoadOptions { drop: vec!["a".to_string()], ..LoadOptions::default() };
+    let text = parse_bytes(Format::Libsvm, b"1 1:2\n0 1:3\n", &options).unwrap_err().to_string();
+    assert!(text.contains("libsvm data has no columns with names"), "{text}");
 }

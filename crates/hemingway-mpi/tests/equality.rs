@@ -2,7 +2,7 @@
 
 mod cluster;
 
-use hemingway_data::{Dataset, LoadOptions, load};
+use hemingway_data::{ClassWeight, Dataset, LoadOptions, load};
 use hemingway_train::protocol::{ExternalJob, Message, PROTOCOL, Source, Stage};
 use hemingway_train::{
     Cluster, Engine, Job, Loss, Machine, Model, Needs, Parameters, Problem, Run, Scoring, Simulated, Start,
@@ -100,6 +100,27 @@ fn every_algorithm_gives_the_weights_of_the_simulation() {
                 let what = format!("{} on {workers} ranks, {loss}", entry.name);
                 assert_same(&what, finished(&messages), &simulate(&data, &job));
             }
+        }
+    }
+}
+
+#[test]
+fn ranks_weigh_their_rows_as_one_process_weighs_all() {
+    let asked = ClassWeight::Balanced;
+    let mut data = load(DATA, &LoadOptions::default()).unwrap();
+    let counted = data.weigh_classes(&asked).unwrap();
+    hemingway_data::Transform::fit(&data, false, true).apply(&mut data);
+    for name in ["cocoa-plus", "l-bfgs", "newton", "local-sgd"] {
+        for workers in [1, 3] {
+            let mut job = job(Loss::Hinge, vec![stage(name, workers, 20)]);
+            job.data.class_weight = Some(asked.clone());
+            let messages = cluster::run(workers, &job);
+            let loaded = messages.iter().find_map(|message| match message {
+                Message::Loaded(loaded) => Some((loaded.fingerprint, &loaded.class_weights)),
+                _ => None,
+            });
+            assert_eq!(loaded, Some((data.fingerprint, &counted)), "{workers} ranks");
+            assert_same(&format!("{name} on {workers} ranks"), finished(&messages), &simulate(&data, &job));
         }
     }
 }

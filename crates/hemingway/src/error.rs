@@ -41,11 +41,25 @@ pub enum Error {
     /// A sample where every rank reads its own rows.
     #[error("--fraction does not work with --engine mpi, where each worker reads its own rows")]
     FractionOnRanks,
+    /// Standard input where every rank reads for itself.
+    #[error("standard input does not work with --engine mpi, where each worker reads its own rows of a file")]
+    StandardInputOnRanks,
+    /// A run whose data came through standard input.
+    #[error("run {run} read data from standard input, so it cannot be resumed")]
+    StandardInputGone {
+        /// The run.
+        run: String,
+    },
     /// Random order where every rank reads its own rows.
     #[error(
         "--shuffle does not work with --engine mpi, where each worker reads consecutive rows of the file"
     )]
     ShuffleOnRanks,
+    /// Weights of several classes where every rank knows of one class and the rest.
+    #[error(
+        "--class-weight does not work with --engine mpi for {0} classes, where ranks read one of them and the rest"
+    )]
+    ClassWeightsOnRanks(usize),
     /// A job file that cannot be used.
     #[error("{}: {problem}", .file.display())]
     JobFile {
@@ -521,11 +535,35 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No such run.
-    #[error("there is no run `{run}` in {}", .store.display())]
+    #[error("there is no run `{run}` in {}{}", .store.display(), did_you_mean(.similar.as_deref()))]
     NoRun {
         /// As written.
         run: String,
+        /// A run whose name is like it.
+        similar: Option<String>,
         /// Where it was looked for.
+        store: PathBuf,
+    },
+    /// A picture in no format that can be drawn.
+    #[error("cannot draw {}: its name ends neither in .png nor in .svg", .file.display())]
+    PictureFormat {
+        /// Where it was to go.
+        file: PathBuf,
+    },
+    /// A run of which no error is known.
+    #[error("run {run} has no error to draw: nothing is proved about the best objective of its problem")]
+    NothingToPlot {
+        /// The run.
+        run: String,
+    },
+    /// No runs on this data.
+    #[error("no run in {} {wanted}; there are runs on {}", .store.display(), .known.join("; "))]
+    NoRunsOn {
+        /// What was asked for, in words.
+        wanted: String,
+        /// The problems that there are runs on.
+        known: Vec<String>,
+        /// Where they were looked for.
         store: PathBuf,
     },
     /// The beginning of more than one run's name.
@@ -689,9 +727,14 @@ impl Error {
             Error::StudyLost { .. } => Some("`hemingway tune --studies` shows how it stands"),
             Error::StudyElsewhere { .. } => Some("once you know that it is gone, add --take-over"),
             Error::StudyRunning { .. } => Some("wait until it has ended, or end it"),
+            Error::StandardInputOnRanks => Some("write the data to a file that all workers see"),
+            Error::StandardInputGone { .. } => Some("train again, on a file if the run is to be resumed"),
             Error::ShuffleOnRanks => Some(
                 "shuffle the file once, for example with `shuf` where it has no header, or use the threads engine",
             ),
+            Error::ClassWeightsOnRanks(_) => {
+                Some("use the threads engine, or --weight COLUMN, or --positive VALUE for one class")
+            }
             Error::FractionOnRanks => Some("write a smaller file, or use the threads or simulated engine"),
             Error::HostsWithSrun => Some("leave out --hosts, or use --launcher mpirun"),
             Error::LauncherWords { .. } => Some("write it like --launcher \"mpirun --bind-to core\""),
@@ -759,6 +802,13 @@ impl Error {
             Error::TakenOver { .. } => Some("`hemingway show RUN` shows how far it is"),
             Error::NoRun { .. } => Some("`hemingway runs` lists them"),
             Error::AmbiguousRun { .. } => Some("write one more letter"),
+            Error::PictureFormat { .. } => Some("write it like --output error.svg"),
+            Error::NothingToPlot { .. } => Some(
+                "a run with --algorithm cocoa or l-bfgs on the same problem proves a bound that serves all runs on it",
+            ),
+            Error::NoRunsOn { .. } => {
+                Some("leave out DATA, --loss or --lambda; `hemingway runs` lists the runs")
+            }
             Error::StillRunning { .. } => Some("`hemingway show RUN` shows how far it is"),
             Error::DataChanged { .. } => Some("train anew without --resume"),
             Error::RunsContradict { .. } => Some("remove the wrong one with `hemingway runs rm RUN`"),
@@ -823,6 +873,10 @@ fn failed(who: &str, failure: &hemingway_train::protocol::Failure) -> String {
 
 fn laggards(who: Option<&str>) -> String {
     who.map_or_else(String::new, |who| format!("; behind the others: {who}"))
+}
+
+fn did_you_mean(similar: Option<&str>) -> String {
+    similar.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 /// What a program said, below what is said about it.

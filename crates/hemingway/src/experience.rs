@@ -16,6 +16,8 @@ pub struct Family {
     pub algorithm: String,
     /// On what and where; unknown in traces of other programs.
     pub problem: Option<Common>,
+    /// When the latest of the runs began, in Unix time; 0 in traces of other programs.
+    pub latest: f64,
     /// What they did, iteration by iteration.
     pub observations: Vec<Observation>,
     /// The same with the value of the last iterate in place of the best one so far.
@@ -66,6 +68,20 @@ pub fn families(store: &Store) -> Result<Vec<Family>, Error> {
     families_of(with_points.collect::<Result<_, Error>>()?)
 }
 
+/// The tightest bounds that all runs in the store on a run's problem have proved of the best objective; nothing if no
+/// positive lower bound is known, which an error could be relative to.
+pub(crate) fn optimum(store: &Store, run: &StoredRun) -> Result<Option<(f64, f64)>, Error> {
+    let wanted = problem(run);
+    let mut bracket = Bracket::none();
+    for other in store.runs()?.into_iter().filter(|other| problem(other) == wanted) {
+        let points = store.points(&other)?;
+        points.iter().filter(|point| is_sound(point)).for_each(|point| bracket.add(&other, point));
+    }
+    bracket.close()?;
+    let Bracket { lower, upper, .. } = bracket;
+    Ok(Some((lower, upper)).filter(|_| lower > 0.0 && upper.is_finite()))
+}
+
 /// The families of these runs.
 pub(crate) fn families_of(runs: Vec<(StoredRun, Vec<Point>)>) -> Result<Vec<Family>, Error> {
     // Those that did not begin at zero weights are not compared with others.
@@ -103,9 +119,7 @@ fn is_sound(point: &Point) -> bool {
 fn brackets(runs: &[(StoredRun, Vec<Point>)]) -> Result<BTreeMap<String, Bracket>, Error> {
     let mut brackets = BTreeMap::new();
     for (run, points) in runs {
-        // Losses are not negative, so neither is the best objective.
-        let nothing = || Bracket { lower: 0.0, upper: f64::INFINITY, runs: Default::default() };
-        let bracket = brackets.entry(problem(run)).or_insert_with(nothing);
+        let bracket = brackets.entry(problem(run)).or_insert_with(Bracket::none);
         for point in points {
             bracket.add(run, point);
         }
@@ -115,6 +129,11 @@ fn brackets(runs: &[(StoredRun, Vec<Point>)]) -> Result<BTreeMap<String, Bracket
 }
 
 impl Bracket {
+    /// Losses are not negative, so neither is the best objective.
+    fn none() -> Bracket {
+        Bracket { lower: 0.0, upper: f64::INFINITY, runs: Default::default() }
+    }
+
     fn add(&mut self, run: &StoredRun, point: &Point) {
         if point.primal < self.upper {
             (self.upper, self.runs[1]) = (point.primal, run.id.clone());
@@ -166,6 +185,7 @@ impl Family {
         Family {
             algorithm: run.choice.algorithm.clone(),
             problem: Some(Common::of(run)),
+            latest: run.created,
             observations: Vec::new(),
             as_recorded: Vec::new(),
             proved: Vec::new(),
@@ -174,6 +194,7 @@ impl Family {
     }
 
     fn add(&mut self, run: &StoredRun, points: &[Point], target: Target) {
+        self.latest = self.latest.max(run.created);
         self.observations.extend(points.iter().map(|point| observation(run, point, point.primal)));
         let recorded = points.iter().filter(|point| point.current.is_finite());
         self.as_recorded.extend(recorded.map(|point| observation(run, point, point.current)));

@@ -34,6 +34,7 @@ fn family(algorithm: String, observations: Vec<Observation>) -> Family {
     Family {
         algorithm,
         problem: None,
+        latest: 0.0,
         targets: fractions.into_iter().map(target).collect(),
         as_recorded: observations.clone(),
         proved: Vec::new(),

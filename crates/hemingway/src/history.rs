@@ -60,7 +60,9 @@ impl History {
         let Some(store) = store else { return Ok(history) };
         let runs = store.latest_runs_on(request, LATEST)?;
         let mut here = Vec::new();
-        for run in runs.into_iter().filter(|run| run.status != Status::Running) {
+        for run in
+            runs.into_iter().filter(|run| run.status != Status::Running && !run.is_of_several_classes())
+        {
             let likeness = Likeness::between(&run, request, data);
             if likeness == Likeness::Changed {
                 let difference = run.dataset.difference(data).unwrap_or_default();

@@ -58,6 +58,7 @@ mod predict;
 mod prediction_table;
 mod predictions;
 mod prepare;
+mod problems;
 mod process;
 mod profile;
 mod ranks;
@@ -65,6 +66,7 @@ mod report;
 mod reproduce;
 mod request;
 mod room;
+mod run_plot;
 mod session;
 mod store;
 mod table;
@@ -98,6 +100,7 @@ pub use platt::PlattScaling;
 pub use predict::{Evaluation, evaluate, predict, with_probabilities};
 pub use prediction_table::{PredictionFormat, PredictionTable};
 pub use predictions::Predictions;
+pub use problems::{ChosenProblem, ProblemFilter, choose_problem};
 pub use profile::{Family as ProfiledFamily, ProfileReport, ProfileRequest, SpeedUp, profile};
 pub use report::{ClassReport, DatasetSummary, Straggler, TrainReport};
 pub use reproduce::{
@@ -107,6 +110,7 @@ pub use reproduce::{
     reproduce_bespoke, reproduce_dataset_matters,
 };
 pub use request::{Changes, DataRequest, PlanningRequest, RanksRequest, TrainRequest};
+pub use run_plot::{PlotAxis, PlottedPoint, PlottedRun, RunPlot, check_picture, plot_runs};
 pub use session::{Progress, Watch, resume, train, train_choosing_lambda};
 pub use store::{Keep, Purpose, Removed, RemovedStudies, Repaired, Status, Store, StoredRun, StoredStudy};
 pub use table::{ColumnKind, ColumnSummary, TableSummary};

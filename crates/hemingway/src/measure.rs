@@ -229,16 +229,21 @@ impl Earlier {
     }
 }
 
-/// What the data of all experiments contains, read once and only if the store has something to compare it with.
+/// What the data of experiments contains, read once for each share of its rows, and only if the store has something to
+/// compare it with.
 #[derive(Default)]
-struct Content(Option<Fingerprint>);
+struct Content(Vec<(f64, Fingerprint)>);
 
 impl Content {
+    /// Each share of the rows is looked at for itself: what becomes of a table's columns is learnt from them.
     fn of(&mut self, request: &TrainRequest) -> Result<Fingerprint, Error> {
-        match self.0 {
-            Some(known) => Ok(known),
-            None => Ok(*self.0.insert(source_fingerprint(request)?)),
+        let fraction = request.data.fraction;
+        if let Some((_, known)) = self.0.iter().find(|(of, _)| *of == fraction) {
+            return Ok(*known);
         }
+        let found = source_fingerprint(request)?;
+        self.0.push((fraction, found));
+        Ok(found)
     }
 }
 

@@ -11,10 +11,11 @@ use crate::{Error, TrainRequest};
 /// long when another program holds the store; shorter, and a slow disk looks like one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The file of the store; models go into a folder beside it.
+/// The file of the store, and the folder that models go into, beside it unless the user says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     store: PathBuf,
+    models: Option<PathBuf>,
     chosen: bool,
     patience: Duration,
 }
@@ -22,7 +23,7 @@ pub struct Place {
 impl Place {
     /// A file that the user chose.
     pub fn at(store: impl Into<PathBuf>) -> Place {
-        Place { store: store.into(), chosen: true, patience: PATIENCE }
+        Place { store: store.into(), models: None, chosen: true, patience: PATIENCE }
     }
 
     /// `$XDG_DATA_HOME/hemingway/store.sqlite`, else `$HOME/.local/share/hemingway/store.sqlite`.
@@ -32,12 +33,18 @@ impl Place {
             absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
         let data = data.ok_or(Error::NoHome)?;
         let store = data.join("hemingway").join("store.sqlite");
-        Ok(Place { store, chosen: false, patience: PATIENCE })
+        Ok(Place { store, models: None, chosen: false, patience: PATIENCE })
     }
 
     /// The same place with another time to wait for other programs that use the store: 30 seconds unless said.
     pub fn with_patience(self, patience: Duration) -> Place {
         Place { patience, ..self }
+    }
+
+    /// The same place with another folder for models.
+    pub fn with_models(self, folder: impl Into<PathBuf>) -> Place {
+        let folder = folder.into();
+        Place { models: Some(std::path::absolute(&folder).unwrap_or(folder)), ..self }
     }
 
     pub(crate) fn patience(&self) -> Duration {
@@ -51,7 +58,11 @@ impl Place {
 
     /// Where a run's model goes unless the user says otherwise.
     pub fn model(&self, run: &str) -> PathBuf {
-        self.store.with_file_name("models").join(format!("{run}.json"))
+        self.models_folder().join(format!("{run}.json"))
+    }
+
+    fn models_folder(&self) -> PathBuf {
+        self.models.clone().unwrap_or_else(|| self.store.with_file_name("models"))
     }
 
     /// Makes the folder of a model that goes where [`Place::model`] says.
@@ -71,7 +82,7 @@ impl Place {
         match &request.model {
             Some(model) => check_writable(model),
             // A folder that is not there will be made, like the store beside it.
-            None if self.store.with_file_name("models").symlink_metadata().is_err() => Ok(()),
+            None if self.models_folder().symlink_metadata().is_err() => Ok(()),
             None => check_writable(&self.model("run")),
         }
     }

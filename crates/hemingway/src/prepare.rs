@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hemingway_data::{
-    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, LabelColumn, LoadOptions, Loaded,
-    Matrix, MemoryLimit, Transform, load, load_counting,
+    Characters, Dataset, EachClass, Encoding, Features, Fingerprint, Format, LabelColumn, LoadOptions,
+    Loaded, Matrix, MemoryLimit, Transform, load, load_counting, parse_delimiter,
 };
 use hemingway_plan::Profile;
 use hemingway_train::protocol::Source;
@@ -447,6 +447,7 @@ pub(crate) fn set_up_ranks(
     choice: &Choice,
     many: ManyClasses,
 ) -> Result<Setup, Error> {
+    request.check_seen_by_ranks()?;
     let source = Source {
         spec: request.data.spec.clone(),
         // Each rank finds out for itself what its machine has.
@@ -460,8 +461,11 @@ pub(crate) fn set_up_ranks(
 
 /// How to read data, from the words of the command line.
 pub(crate) fn load_options(request: &DataRequest) -> Result<LoadOptions, Error> {
+    let format = request.format.as_deref().map(str::parse).transpose()?;
+    let delimiter = request.delimiter.as_deref().map(parse_delimiter).transpose()?;
     Ok(LoadOptions {
-        format: request.format.as_deref().map(str::parse).transpose()?,
+        format: Format::with_delimiter(format, delimiter)?,
+        delimiter,
         zero_based: request.zero_based,
         label: request.label.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         positive: request.positive.clone(),

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hemingway_data::{ClassWeight, Format, NumberStyle, recognised};
+use hemingway_data::{
+    ClassWeight, Format, NumberStyle, absolute_spec, is_standard_input, parse_delimiter, recognised,
+};
 use hemingway_plan::{Goal, Risk};
 use hemingway_train::{Loss, Parameters, Scoring, Seconds, StopRules, Topology};
 use serde::{Deserialize, Serialize};
@@ -104,10 +106,12 @@ pub struct RanksRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataRequest {
-    /// A file, or the name of embedded or generated data.
+    /// A file, several with ` + ` between them, a folder, a pattern, `-`, or the name of embedded or generated data.
     pub spec: String,
     /// The format, if the file's name does not tell.
     pub format: Option<String>,
+    /// What stands between the fields of a table: a character, `tab` or `space`.
+    pub delimiter: Option<String>,
     /// Whether feature numbers begin at 0.
     pub zero_based: bool,
     /// Which column holds the label: `first`, `last`, `none`, a number or a name.
@@ -189,6 +193,7 @@ impl Default for DataRequest {
         DataRequest {
             spec: hemingway_data::EMBEDDED.to_owned(),
             format: None,
+            delimiter: None,
             zero_based: false,
             label: None,
             positive: None,
@@ -276,6 +281,20 @@ impl TrainRequest {
         }
     }
 
+    /// Refuses data that other processes cannot see.
+    pub(crate) fn check_seen_by_ranks(&self) -> Result<(), Error> {
+        if is_standard_input(&self.data.spec) { Err(Error::StandardInputOnRanks) } else { Ok(()) }
+    }
+
+    /// Refuses to go on with data that went with the process that read it.
+    pub(crate) fn check_still_there(&self, run: &str) -> Result<(), Error> {
+        let gone = [Some(&self.data.spec), self.test.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|spec| is_standard_input(spec));
+        if gone { Err(Error::StandardInputGone { run: run.to_owned() }) } else { Ok(()) }
+    }
+
     /// Refuses to shuffle rows that ranks read in the order of the file.
     pub(crate) fn check_shuffle(&self, engine: &str) -> Result<(), Error> {
         if self.data.shuffle && engine == MPI { Err(Error::ShuffleOnRanks) } else { Ok(()) }
@@ -337,6 +356,8 @@ impl DataRequest {
     /// Whether it is a table, as far as that can be seen before it is read: a pipe has to say so with its format.
     fn is_table(&self) -> bool {
         let named = self.format.as_deref().and_then(|name| name.parse().ok());
+        let delimiter = self.delimiter.as_deref().and_then(|text| parse_delimiter(text).ok());
+        let named = Format::with_delimiter(named, delimiter).ok().flatten();
         recognised(&self.spec, named).is_some_and(Format::is_table)
     }
 }
@@ -369,12 +390,6 @@ pub(crate) fn positive(name: &'static str, value: Option<f64>) -> Result<(), Err
 
 fn out_of_range(name: &'static str, value: f64, expected: &'static str) -> Result<(), Error> {
     Err(Error::OutOfRange { name, value, expected })
-}
-
-/// Files become absolute; names of embedded and generated data stay as they are.
-fn absolute_spec(spec: &str) -> String {
-    let path = Path::new(spec);
-    if path.exists() { absolute(path).to_string_lossy().into_owned() } else { spec.to_owned() }
 }
 
 fn absolute(path: &Path) -> PathBuf {

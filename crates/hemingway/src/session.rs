@@ -144,7 +144,7 @@ fn begin(
     });
     warn_of_damage(store.as_ref(), watch);
     if let Labels::Several(_) = &ready.summary.labels {
-        let classes = Classes::new(place, request, choice, ready, trainer);
+        let classes = Classes::new(place, request, choice, ready, trainer)?;
         return classes.train(store, measured, watch);
     }
     let adaptive = decide(&request, &mut choice, &ready, &trainer, store.as_ref(), watch)?;
@@ -190,7 +190,7 @@ fn warn_of_damage(store: Option<&Store>, watch: &mut Watch) {
 pub fn resume(run: &str, changes: &Changes, place: &Place, watch: &mut Watch) -> Result<TrainReport, Error> {
     let store = Store::open_existing(place)?;
     let before = store.run(run)?;
-    if let Labels::Several(_) = &before.dataset.labels {
+    if before.is_of_several_classes() {
         return classes::resume(&store, &before, changes, place, watch);
     }
     let read = |request: &TrainRequest, choice: &Choice, from: Option<&Checkpoint>| {
@@ -242,6 +242,7 @@ fn prepare_again(
     read: impl FnOnce(&TrainRequest, &Choice, Option<&Checkpoint>) -> Result<(Ready, Trainer), Error>,
 ) -> Result<Again, Error> {
     unless_changed(run, run.dataset.unknown_content())?;
+    run.request.check_still_there(&run.id)?;
     let request = run.request.clone().with(changes);
     place.check_model(&request)?;
     let choice = Choice { stop: choose(&request)?.stop, ..run.choice.clone() };

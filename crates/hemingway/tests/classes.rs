@@ -256,6 +256,30 @@ fn test_data_is_compared_with_all_classes() {
 }
 
 #[test]
+fn weights_of_classes_count_in_every_problem() {
+    let fixture = Fixture::new(OVERLAPPING);
+    let counted = |text: &str| {
+        let data = DataRequest { class_weight: Some(text.parse().unwrap()), ..fixture.data() };
+        let report = fixture.train(simulated(TrainRequest { data, ..fixture.request(1e-10) })).unwrap();
+        model(&report.model).classes
+    };
+    // Rows that count twice are as rows that are there twice, but for n: the loss of nine rows over that of ten.
+    let twice = Fixture::new(&format!("{OVERLAPPING}once 1:0.2 2:0.2 3:2\n"));
+    let lambda = 1e-2 * 9.0 / 10.0;
+    let repeated = twice.train(TrainRequest { lambda, ..twice.request(1e-10) }).unwrap();
+    for (weighted, repeated) in counted("once=2").iter().zip(&model(&repeated.model).classes) {
+        for (one, other) in weighted.weights.iter().zip(&repeated.weights) {
+            assert!((one - other).abs() < 1e-3, "{weighted:?}, {repeated:?}");
+        }
+    }
+    let balanced = counted("balanced");
+    // Three classes of 4, 4 and 1 rows.
+    for (one, other) in balanced.iter().zip(counted("a=0.75,b=0.75,once=3")) {
+        assert_eq!(one.weights, other.weights);
+    }
+}
+
+#[test]
 fn the_runs_of_classes_leave_with_that_of_all() {
     let fixture = Fixture::new(OVERLAPPING);
     let report = fixture.train(fixture.request(1e-2)).unwrap();

@@ -7,7 +7,7 @@ use hemingway::TrainRequest;
 
 use crate::arguments::Calibrate;
 use crate::commands::train::{input, ranks};
-use crate::output;
+use crate::{environment, output};
 
 pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
     arguments.output.as_deref().map_or(Ok(()), hemingway::check_writable)?;
@@ -15,7 +15,7 @@ pub fn run(arguments: Calibrate) -> anyhow::Result<ExitCode> {
         data: input(arguments.input),
         loss: arguments.loss,
         workers: Some(arguments.workers),
-        ranks: ranks(arguments.ranks),
+        ranks: environment::with_hosts(ranks(arguments.ranks)),
         ..TrainRequest::default()
     };
     let calibration = hemingway::calibrate_cluster(request)?;

@@ -12,7 +12,7 @@ use crate::{metrics, output};
 
 pub fn run(arguments: Evaluate) -> anyhow::Result<ExitCode> {
     let model = ModelFile::read(&arguments.model)?;
-    let evaluation = hemingway::evaluate(&model, &reading(arguments.data, arguments.reading))?;
+    let evaluation = hemingway::evaluate(&model, &reading(&arguments.data, arguments.reading))?;
     if arguments.json {
         output::json(&as_json(&evaluation)?)?;
     } else {

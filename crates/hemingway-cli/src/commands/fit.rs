@@ -2,38 +2,77 @@
 
 use std::process::ExitCode;
 
-use hemingway::{Ahead, Case, Estimate, Family, Fitted, Forecast, Store, Summary, summarise};
+use hemingway::{
+    Ahead, Case, ChosenProblem, Estimate, Family, Fitted, Forecast, ProblemFilter, Store, Summary,
+    choose_problem, summarise,
+};
 use serde_json::{Value, json};
 
 use crate::arguments::Fit;
 use crate::{output, words};
 
 pub fn run(arguments: Fit) -> anyhow::Result<ExitCode> {
-    let models: Vec<Fitted> = families(&arguments)?.into_iter().map(Fitted::to).collect();
+    let Runs { families, problem, others } = runs(&arguments)?;
+    let models: Vec<Fitted> = families.into_iter().map(Fitted::to).collect();
+    let about = json!({ "problem": problem, "other_problems": others });
     let ahead = match (arguments.goal, arguments.within) {
         (Some(goal), _) => Some(Ahead::Goal(goal)),
         (None, within) => within.map(Ahead::Within),
     };
     match (&arguments.predict, ahead) {
         (Some(file), _) => predictions(&models, hemingway::read_queries(file)?, arguments.json)?,
-        (None, Some(ahead)) => forecasts(&models, &arguments.workers, ahead, arguments.json)?,
-        (None, None) => quality(&models, arguments.json)?,
+        (None, Some(ahead)) => {
+            forecasts(&models, &arguments.workers, ahead, arguments.json.then_some(about))?
+        }
+        (None, None) => quality(&models, arguments.json.then_some(about))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn families(arguments: &Fit) -> anyhow::Result<Vec<Family>> {
-    match &arguments.traces {
-        Some(file) => Ok(hemingway::read_traces(file)?),
-        None => {
-            let place = arguments.store.place()?;
-            let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
-            let families = hemingway::families(&store)?;
-            store.warnings().iter().for_each(|warning| output::warn(warning));
-            Ok(families)
-        }
-    }
+/// What models are fitted to.
+#[derive(Default)]
+struct Runs {
+    families: Vec<Family>,
+    /// What the runs are on; unknown in traces of other programs.
+    problem: Option<String>,
+    /// Other problems that the store has runs on.
+    others: Vec<String>,
 }
+
+fn runs(arguments: &Fit) -> anyhow::Result<Runs> {
+    if let Some(file) = &arguments.traces {
+        return Ok(Runs { families: hemingway::read_traces(file)?, ..Runs::default() });
+    }
+    let place = arguments.store.place()?;
+    let store = Store::open_to_read(&place)?.ok_or_else(|| Store::missing(&place))?;
+    let families = hemingway::families(&store)?;
+    store.warnings().iter().for_each(|warning| output::warn(warning));
+    let wanted =
+        ProblemFilter { data: arguments.data.clone(), loss: arguments.loss, lambda: arguments.lambda };
+    let Some(ChosenProblem { families, name, others }) = choose_problem(families, &wanted, store.file())?
+    else {
+        return Ok(Runs::default());
+    };
+    say_problem(&name, &others);
+    Ok(Runs { families, problem: Some(name), others })
+}
+
+/// Which of several problems it is about, and how to ask for another.
+fn say_problem(name: &str, others: &[String]) {
+    if others.is_empty() {
+        return;
+    }
+    let more = others.len().saturating_sub(MOST_OTHERS);
+    let mut lines: Vec<String> = others.iter().take(MOST_OTHERS).map(|other| format!("  {other}")).collect();
+    lines.extend((more > 0).then(|| format!("  and {more} more")));
+    output::note(&format!(
+        "note: these are the runs on {name}; DATA, --loss and --lambda choose among the other problems:\n{}",
+        lines.join("\n")
+    ));
+}
+
+/// So many other problems are named; all of them are in the JSON.
+const MOST_OTHERS: usize = 8;
 
 fn predictions(models: &[Fitted], queries: Vec<hemingway::Query>, json: bool) -> anyhow::Result<()> {
     let answers = hemingway::predict_traces(models, queries);
@@ -51,17 +90,19 @@ fn predictions(models: &[Fitted], queries: Vec<hemingway::Query>, json: bool) ->
 }
 
 /// How long a goal takes, or how far a time goes, for every family and number of workers.
-fn forecasts(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> anyhow::Result<()> {
+///
+/// With what is said of the problem it is JSON.
+fn forecasts(models: &[Fitted], workers: &[usize], ahead: Ahead, json: Option<Value>) -> anyhow::Result<()> {
     let of = |fitted: &Fitted| -> Vec<Forecast> {
         let asked = if workers.is_empty() { measured_workers(&fitted.family) } else { workers.to_vec() };
         asked.into_iter().filter_map(|workers| fitted.forecast(workers, ahead)).collect()
     };
-    if json {
-        let families: Vec<Value> = models
+    if let Some(mut object) = json {
+        object["families"] = models
             .iter()
             .map(|fitted| json!({ "family": about(&fitted.family), "forecasts": of(fitted) }))
             .collect();
-        return output::json(&json!({ "families": families }));
+        return output::json(&object);
     }
     for fitted in models {
         output::text(&format!("{}\n", title(&fitted.family)))?;
@@ -84,21 +125,23 @@ fn forecasts(models: &[Fitted], workers: &[usize], ahead: Ahead, json: bool) -> 
     Ok(())
 }
 
-/// The models in words, and how good they are.
-fn quality(models: &[Fitted], json: bool) -> anyhow::Result<()> {
+/// The models in words, and how good they are; with what is said of the problem it is JSON.
+fn quality(models: &[Fitted], json: Option<Value>) -> anyhow::Result<()> {
     let mut cases = Vec::new();
     let mut families = Vec::new();
     for fitted in models {
         let of_one = fitted.evaluate();
-        if json {
+        if json.is_some() {
             families.push(as_json(fitted, &of_one));
         } else {
             output::text(&in_words(fitted))?;
         }
         cases.extend(of_one);
     }
-    if json {
-        return output::json(&json!({ "families": families, "errors": summarise(&cases) }));
+    if let Some(mut object) = json {
+        object["families"] = families.into();
+        object["errors"] = serde_json::to_value(summarise(&cases))?;
+        return output::json(&object);
     }
     output::text(&errors(&cases))
 }

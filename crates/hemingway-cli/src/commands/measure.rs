@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::train;
 use crate::arguments::Measure;
 use crate::progress::Follower;
-use crate::{interrupt, output, words};
+use crate::{environment, interrupt, output, words};
 
 /// What is measured unless algorithms are named: the methods whose rounds depend on the number of workers, and the
 /// strongest of those whose rounds do not.
@@ -84,14 +84,14 @@ fn request(arguments: Measure) -> DesignRequest {
         fractions: or(arguments.fractions, || fractions.to_vec()),
         rounds: arguments.rounds,
         budget: Seconds(0.0),
-        base: TrainRequest {
+        base: environment::with_machines(TrainRequest {
             engine: arguments.engine,
             cluster: arguments.trials.cluster,
             ranks: train::ranks(arguments.ranks),
             stop: StopRules { error: Some(arguments.error), ..StopRules::default() },
             seed: arguments.trials.seed,
             ..train::problem(arguments.problem)
-        },
+        }),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{output, words};
 
 pub fn run(arguments: Platt) -> anyhow::Result<ExitCode> {
     let Platt { model: file, data, reading: how, output: target, json } = arguments;
-    let request = reading(data, how);
+    let request = reading(&data, how);
     let model = hemingway::with_probabilities(&ModelFile::read(&file)?, &request)?;
     let target = target.unwrap_or(file);
     model.write(&target).map_err(|error| match error {

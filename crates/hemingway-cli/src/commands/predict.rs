@@ -16,7 +16,7 @@ pub fn run(arguments: Predict) -> anyhow::Result<ExitCode> {
     check(&arguments, &model)?;
     let format = format(&arguments);
     let Predict { data, reading: how, id, margins, probabilities, output: file, json, .. } = arguments;
-    let request = DataRequest { id: id.clone(), ..reading(data, how) };
+    let request = DataRequest { id: id.clone(), ..reading(&data, how) };
     let predictions = hemingway::predict(&model, &request)?;
     let ids = id.as_deref().map(|id| (id, predictions.ids.as_slice()));
     let table = PredictionTable { predictions: &predictions, ids, margins, probabilities };

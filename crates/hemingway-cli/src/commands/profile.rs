@@ -8,7 +8,7 @@ use hemingway::{DataRequest, ProfileReport, ProfileRequest, ProfiledFamily, Trai
 use super::train;
 use crate::arguments::Profile;
 use crate::summary::table;
-use crate::{interrupt, output, words};
+use crate::{environment, interrupt, output, words};
 
 pub fn run(arguments: Profile) -> anyhow::Result<ExitCode> {
     let (json, html) = (arguments.json, arguments.html.clone());
@@ -27,14 +27,14 @@ pub fn run(arguments: Profile) -> anyhow::Result<ExitCode> {
 
 fn request(arguments: Profile) -> ProfileRequest {
     let base = train::problem(arguments.problem);
-    let base = TrainRequest {
+    let base = environment::with_machines(TrainRequest {
         data: DataRequest { fraction: arguments.fraction, ..base.data },
         seed: arguments.seed,
         engine: arguments.engine,
         workers: arguments.workers,
         ranks: train::ranks(arguments.ranks),
         ..base
-    };
+    });
     ProfileRequest { base, html: arguments.html }
 }
 

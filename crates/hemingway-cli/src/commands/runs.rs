@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hemingway::data::Labels;
 use hemingway::{Point, Removed, Repaired, Status, Stop, Store, StoredRun};
 use serde_json::{Value, json};
 
 use crate::arguments::{Cleaning, PruneRuns, RemoveRuns, RepairRuns, Runs, RunsAction};
+use crate::output::Column;
 use crate::{output, words};
 
 pub fn run(arguments: Runs) -> anyhow::Result<ExitCode> {
@@ -32,9 +32,13 @@ fn list(arguments: &Runs) -> anyhow::Result<ExitCode> {
         output::text(&format!("no runs yet in {}\n", place.store().display()))?;
         output::note("hint: `hemingway train` makes the first");
     } else {
-        output::text(&table(&runs))?;
+        let (table, left_out) = table(&runs);
+        output::text(&table)?;
         let (count, size) = (words::counted(runs.len(), "run"), words::bytes(bytes));
         output::note(&format!("{count}, {size} in {}", place.store().display()));
+        if !left_out.is_empty() {
+            output::note(&format!("a wider terminal or --json also shows {}", left_out.join(", ")));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -130,15 +134,29 @@ fn with_their_classes(runs: Vec<WithEnd>) -> Vec<WithEnd> {
     ordered
 }
 
-fn table(runs: &[WithEnd]) -> String {
-    let header =
-        ["run", "when", "data", "loss", "algorithm", "workers", "engine", "status", "error", "time", "size"];
-    output::table(&header, runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes)))
+/// The table, and the columns that there was no room for.
+fn table(runs: &[WithEnd]) -> (String, Vec<&'static str>) {
+    let rows = runs.iter().map(|(run, last, bytes)| row(run, last.as_ref(), *bytes));
+    output::fitted_table(&COLUMNS, rows, output::width())
 }
+
+const COLUMNS: [Column; 11] = [
+    Column::fixed("run"),
+    Column::fixed("when"),
+    Column::flexible("data"),
+    Column::optional("loss", 2),
+    Column::flexible("algorithm"),
+    Column::fixed("workers"),
+    Column::optional("engine", 3),
+    Column::flexible("status"),
+    Column::fixed("error"),
+    Column::fixed("time"),
+    Column::optional("size", 1),
+];
 
 fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
     let class = run.request.class_of.as_ref().and(run.request.data.positive.as_ref());
-    let report = run.report.as_ref().filter(|_| is_of_all_classes(run));
+    let report = run.report.as_ref().filter(|_| run.is_of_several_classes());
     vec![
         class.map_or_else(|| run.id.clone(), |_| format!("  {}", run.id)),
         words::ago(age(run)),
@@ -158,10 +176,6 @@ fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
 
 fn none() -> String {
     words::NONE.to_owned()
-}
-
-fn is_of_all_classes(run: &StoredRun) -> bool {
-    matches!(run.dataset.labels, Labels::Several(_))
 }
 
 /// How a run stands, in a few words.

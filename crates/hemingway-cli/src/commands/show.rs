@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::runs::status;
 use crate::arguments::Show;
 use crate::failure::Usage;
+use crate::output::Column;
 use crate::stages::beside_the_plan;
 use crate::summary::{can_go_on, proved, table};
 use crate::{coefficients, output, summary, words};
@@ -145,25 +146,25 @@ fn progress(points: &[Point]) -> String {
     // Iterations of most methods are their rounds, and one worker sends nothing.
     let other_iterations = points.iter().any(|point| ![0, point.round].contains(&point.effort.iterations));
     let sends = points.iter().any(|point| point.effort.bytes_per_worker > 0.0);
-    let columns: [Column; 9] = [
-        ("round", true, |point| words::count(point.round as usize)),
-        ("iterations", other_iterations, iterations),
-        ("epochs", true, |point| words::rounded_count(point.effort.epochs)),
-        ("sent", sends, sent),
-        ("time", true, |point| words::duration(point.seconds.0)),
-        ("wall time", true, |point| words::duration(point.wall_seconds.0)),
-        ("objective", true, |point| words::number(point.primal)),
-        ("lower bound", true, |point| words::number(point.dual)),
-        ("error", true, words::certified),
+    let columns: [(Column, bool, Figure); 9] = [
+        (Column::fixed("round"), true, |point| words::count(point.round as usize)),
+        (Column::optional("iterations", 3), other_iterations, iterations),
+        (Column::fixed("epochs"), true, |point| words::rounded_count(point.effort.epochs)),
+        (Column::optional("sent", 2), sends, sent),
+        (Column::fixed("time"), true, |point| words::duration(point.seconds.0)),
+        (Column::optional("wall time", 1), true, |point| words::duration(point.wall_seconds.0)),
+        (Column::fixed("objective"), true, |point| words::number(point.primal)),
+        (Column::fixed("lower bound"), true, |point| words::number(point.dual)),
+        (Column::fixed("error"), true, words::certified),
     ];
-    let shown: Vec<Column> = columns.into_iter().filter(|(_, shown, _)| *shown).collect();
-    let header: Vec<&str> = shown.iter().map(|(name, ..)| *name).collect();
+    let shown: Vec<_> = columns.into_iter().filter(|(_, shown, _)| *shown).collect();
+    let header: Vec<Column> = shown.iter().map(|(column, ..)| *column).collect();
     let row = |point: &Point| shown.iter().map(|(.., write)| write(point)).collect();
-    output::table(&header, thinned(points).into_iter().map(row))
+    output::fitted_table(&header, thinned(points).into_iter().map(row), output::width()).0
 }
 
-/// A name, whether there is something to show, and what of a point.
-type Column = (&'static str, bool, fn(&Point) -> String);
+/// What a column shows of a point.
+type Figure = fn(&Point) -> String;
 
 fn iterations(point: &Point) -> String {
     match point.effort.iterations {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hemingway::data::NumberStyle;
+use hemingway::data::{NumberStyle, several};
 use hemingway::{
     Changes, DataRequest, Loss, Parameters, PlanningRequest, Progress, RanksRequest, Risk, Scoring, Seconds,
     StopRules, TrainReport, TrainRequest, Watch,
@@ -11,6 +11,7 @@ use hemingway::{
 use crate::arguments::{
     Adapt, Columns, Input, Lambda, Normalise, Planning, Problem, Ranks, Reading, Running, Stop, Task, Train,
 };
+use crate::environment::with_machines;
 use crate::failure::Usage;
 use crate::progress::Follower;
 use crate::summary::summary;
@@ -110,7 +111,7 @@ fn request(arguments: Train) -> TrainRequest {
 /// What `train` and `explain` are asked alike: all but the workers.
 pub fn asked(task: Task, running: Running) -> TrainRequest {
     let request = problem(task.problem);
-    TrainRequest {
+    with_machines(TrainRequest {
         data: DataRequest { fraction: task.fraction, ..request.data },
         test: task.test,
         algorithm: task.algorithm,
@@ -137,7 +138,7 @@ pub fn asked(task: Task, running: Running) -> TrainRequest {
         checkpoint_every: Seconds(running.checkpoint_every),
         model: running.model,
         ..request
-    }
+    })
 }
 
 /// What to minimise on which data, as all commands that train take it.
@@ -209,11 +210,11 @@ pub fn stop_rules(stop: &Stop) -> StopRules {
 
 /// The data that is named, or else the embedded digits.
 pub fn input(input: Input) -> DataRequest {
-    let spec = input.data.unwrap_or(DataRequest::default().spec);
+    let spec = if input.data.is_empty() { vec![DataRequest::default().spec] } else { input.data };
     let Columns { drop, keep, text, number, decimal_comma, thousands, weight } = input.columns;
     let numbers = NumberStyle { decimal_comma, thousands };
     let positive = input.positive;
-    DataRequest { positive, drop, keep, text, number, numbers, weight, ..reading(spec, input.reading) }
+    DataRequest { positive, drop, keep, text, number, numbers, weight, ..reading(&spec, input.reading) }
 }
 
 /// What two flags that exclude each other say, if one of them is given.
@@ -222,10 +223,11 @@ fn either(yes: bool, no: bool) -> Option<bool> {
 }
 
 /// How to read data, as all commands that read any take it.
-pub fn reading(spec: String, reading: Reading) -> DataRequest {
+pub fn reading(data: &[String], reading: Reading) -> DataRequest {
     DataRequest {
-        spec,
+        spec: several(data),
         format: reading.format,
+        delimiter: reading.delimiter,
         label: reading.label,
         zero_based: reading.zero_based,
         drop_unlabelled: reading.drop_unlabelled,

@@ -23,6 +23,17 @@ pub const DATA: &str = "\
 -1 1:0.2 2:0.1 3:0.4
 ";
 
+/// What of the environment would change what commands do.
+const INHERITED: [&str; 7] = [
+    "XDG_DATA_HOME",
+    "NO_COLOR",
+    "HEMINGWAY_DATA",
+    "HEMINGWAY_STORE",
+    "HEMINGWAY_MODELS",
+    "HEMINGWAY_CLUSTER",
+    "HEMINGWAY_HOSTS",
+];
+
 /// A home directory that goes away with the test.
 pub struct Sandbox {
     pub home: TempDir,
@@ -54,7 +65,7 @@ impl Sandbox {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hemingway"));
         command.args(arguments).current_dir(self.work.path()).stdin(Stdio::null());
         command.env("HOME", self.home.path());
-        for inherited in ["XDG_DATA_HOME", "NO_COLOR", "HEMINGWAY_DATA"] {
+        for inherited in INHERITED {
             command.env_remove(inherited);
         }
         command

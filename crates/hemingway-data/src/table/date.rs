@@ -128,6 +128,18 @@ fn civil(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + before - 719_468)
 }
 
+/// The date of a day counted from 1970-01-01, as `2024-03-01`.
+pub(crate) fn iso(days: f32) -> String {
+    let days = f64::from(days).floor() as i64 + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let (day, month) = (day_of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);
+    format!("{:04}-{month:02}-{day:02}", year_of_era + era * 400 + i64::from(month < 3))
+}
+
 /// The share of a day that `T12:30:15.5Z` or ` 12:30` is; none of it where nothing follows the date.
 fn time(text: &[u8]) -> Option<f64> {
     let Some((b'T' | b't' | b' ', clock)) = text.split_first() else {
@@ -213,6 +225,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_date_is_written_as_it_is_read(year in 1i64..4000, month in 1i64..=12, day in 1i64..=28) {
+            let text = format!("{year:04}-{month:02}-{day:02}");
+            prop_assert_eq!(iso(days(text.as_bytes(), DateOrder::DayFirst).unwrap()), text);
+        }
+
         #[test]
         fn the_next_day_is_one_more(year in 1i64..4000, month in 1i64..=12, day in 1i64..=31) {
             prop_assume!(civil(year, month, day).is_some());

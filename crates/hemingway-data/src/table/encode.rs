@@ -10,7 +10,7 @@ use crate::assemble::Assembler;
 use crate::chunk::Chunk;
 use crate::fingerprint::mix;
 use crate::labels::Column;
-use crate::{Error, cores};
+use crate::{Error, charset, cores};
 
 /// No feature.
 const NONE: u32 = u32::MAX;
@@ -129,7 +129,7 @@ fn one_hot(known: &[String], other: bool, levels: &Levels, first: u32) -> How {
     let unknown = if other { feature(known.len()) } else { NONE };
     let places: std::collections::HashMap<&[u8], usize> =
         known.iter().enumerate().map(|(at, level)| (level.as_bytes(), at)).collect();
-    let of = |text: &[u8]| places.get(String::from_utf8_lossy(text).as_bytes()).copied();
+    let of = |text: &[u8]| places.get(charset::text(text).as_bytes()).copied();
     let found: Vec<Option<usize>> = levels.texts().into_iter().map(of).collect();
     How::Level {
         of_code: found.iter().map(|at| at.map_or(unknown, feature)).collect(),
@@ -156,9 +156,13 @@ fn rows(columns: &[Encoded], block: &Block, features: usize, limit: Option<usize
                 (How::Value { fill, centre, indicator, of_code }, cells) => {
                     let value = match cells {
                         Cells::Numbers(values) => values[row],
-                        Cells::Text { codes, .. } => {
-                            of_code.get(codes[row] as usize).copied().unwrap_or(f32::NAN)
-                        }
+                        Cells::Text { codes, .. } => match codes[row] {
+                            MISSING => f32::NAN,
+                            code => {
+                                unseen += usize::from(of_code[code as usize].is_nan());
+                                of_code[code as usize]
+                            }
+                        },
                     };
                     let missing = value.is_nan();
                     let value = if missing { *fill } else { value };

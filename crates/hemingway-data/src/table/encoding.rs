@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::date::iso;
 use super::{DateOrder, NumberStyle};
 
 /// What became of the columns of a table.
@@ -105,7 +106,7 @@ pub enum Reason {
     RowNumbers,
     /// Its name and its values are those of an identifier.
     Identifier,
-    /// It is text, and no two rows have the same.
+    /// It is text, and hardly any two rows have the same.
     AllDistinct,
     /// It is text, and all rows have the same.
     OneValue,
@@ -212,15 +213,20 @@ impl Becomes {
 
 impl fmt::Display for Becomes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let missing = |fill: &f32, indicator: &bool| {
+        let missing = |fill: String, indicator: &bool| {
             let and = if *indicator { ", and a feature says so" } else { "" };
             format!("missing counts as {fill}{and}")
         };
         match self {
-            Becomes::Number { fill, indicator, .. } => write!(f, "number; {}", missing(fill, indicator)),
-            Becomes::Boolean { fill, indicator } => write!(f, "yes or no; {}", missing(fill, indicator)),
+            Becomes::Number { fill, indicator, .. } => {
+                write!(f, "number; {}", missing(fill.to_string(), indicator))
+            }
+            Becomes::Boolean { fill, indicator } => {
+                let fill = if *fill == 1.0 { "yes" } else { "no" };
+                write!(f, "yes or no; {}", missing(fill.to_owned(), indicator))
+            }
             Becomes::Date { fill, indicator, .. } => {
-                write!(f, "date, as days since 1970-01-01; {}", missing(fill, indicator))
+                write!(f, "date, as days since 1970-01-01; {}", missing(iso(*fill), indicator))
             }
             Becomes::Text { levels, other } => {
                 let named =
@@ -245,7 +251,7 @@ impl fmt::Display for Reason {
             Reason::Weight => "weights of rows",
             Reason::RowNumbers => "row numbers",
             Reason::Identifier => "identifier",
-            Reason::AllDistinct => "text that is different in every row",
+            Reason::AllDistinct => "text that is different in nearly every row",
             Reason::OneValue => "text that is the same in every row",
             Reason::Empty => "no values",
         })
@@ -282,6 +288,22 @@ mod tests {
         assert_eq!(encoding().features(), expect.len());
         assert_eq!(encoding().first_features(), [0, 2, 3, 3]);
         assert_eq!(encoding().centres()[..2], [29.7, 0.0]);
+    }
+
+    #[test]
+    fn what_became_of_columns_in_words() {
+        let order = DateOrder::DayFirst;
+        let date = Becomes::Date { order, fill: 19_783.0, centre: 0.0, indicator: true };
+        let words = "date, as days since 1970-01-01; missing counts as 2024-03-01, and a feature says so";
+        assert_eq!(date.to_string(), words);
+        let words: Vec<String> = encoding().columns.iter().map(|column| column.becomes.to_string()).collect();
+        let expect = [
+            "number; missing counts as 29.7, and a feature says so",
+            "text of 2 levels: male, female",
+            "left out: text that is different in every row",
+            "text of 4 levels: S, C, missing, other",
+        ];
+        assert_eq!(words, expect);
     }
 
     #[test]

@@ -18,6 +18,10 @@ const FEWEST_ROWS: u64 = 5;
 /// takes a weight of 8 bytes on each worker, which is nothing, but weights of so many levels are rarely looked at.
 const MOST_LEVELS: usize = 4096;
 
+/// Text of which this share of the rows is different names the rows. At less, text that names groups of two or three rows
+/// would go; at 1, one name that stands twice makes as many features as there are rows, each of which fits its own row.
+const NAMES_ROWS: f64 = 0.9;
+
 /// A feature says that a value is missing where the label of such rows differs from that of the others by so many
 /// standard errors. Of columns where it does not matter, 3 passes 1 in 370.
 const SIGNAL: f64 = 3.0;
@@ -94,7 +98,7 @@ fn number(numbers: &Numbers, indicator: bool, centred: bool) -> Becomes {
 }
 
 fn date(order: super::DateOrder, days: &Numbers, indicator: bool, centred: bool) -> Becomes {
-    let fill = rounded(days.mean());
+    let fill = days.mean().round() as f32;
     Becomes::Date { order, fill, centre: if centred { fill } else { 0.0 }, indicator }
 }
 
@@ -102,7 +106,7 @@ fn date(order: super::DateOrder, days: &Numbers, indicator: bool, centred: bool)
 fn text(column: &ColumnSummary) -> Becomes {
     let rows: u64 = column.levels.iter().map(|(_, count)| count).sum();
     let distinct = column.levels.len();
-    if distinct as u64 == rows && distinct > 1 {
+    if distinct > 1 && distinct as f64 >= NAMES_ROWS * rows as f64 {
         return Becomes::LeftOut { reason: Reason::AllDistinct };
     }
     let missing = (column.missing > 0).then(|| (String::new(), column.missing));
@@ -183,6 +187,11 @@ mod tests {
     fn text_that_says_nothing_is_left_out() {
         let left_out = |reason| Becomes::LeftOut { reason };
         assert_eq!(undecided(&[("a", 1), ("b", 1), ("c", 1)], 2), left_out(Reason::AllDistinct));
+        let mut names: Vec<String> = (0..19).map(|name| format!("n{name}")).collect();
+        names.push("twice".to_owned());
+        let names: Vec<(&str, u64)> =
+            names.iter().map(|name| (name.as_str(), if name == "twice" { 2 } else { 1 })).collect();
+        assert_eq!(undecided(&names, 0), left_out(Reason::AllDistinct), "but for one name that stands twice");
         assert_eq!(undecided(&[("a", 7)], 0), left_out(Reason::OneValue));
         assert_eq!(undecided(&[], 7), left_out(Reason::Empty));
         assert_eq!(undecided(&[("a", 7)], 7), levels(&["", "a"], false), "missing or not is two levels");
@@ -195,7 +204,7 @@ mod tests {
         assert_eq!(undecided(&[("1", 5), ("4", 5)], 9), number);
         let found = undecided(&[("1/2/1970", 1), ("13/1/1970", 1)], 0);
         let order = super::super::DateOrder::DayFirst;
-        assert_eq!(found, Becomes::Date { order, fill: 21.5, centre: 21.5, indicator: false });
+        assert_eq!(found, Becomes::Date { order, fill: 22.0, centre: 22.0, indicator: false });
         assert!(matches!(undecided(&[("1/2/1970", 7), ("2/1/1970", 7)], 0), Becomes::Text { .. }));
     }
 

@@ -4,7 +4,8 @@ use super::cell::is_missing;
 use super::date::days;
 use super::frame::{Block, Cells, MISSING};
 use super::kind::Kind;
-use crate::csv::field;
+use crate::charset;
+use crate::csv::{field, trimmed};
 use crate::csv_layout::{Layout, Role};
 use crate::error::excerpt;
 use crate::labels::Column;
@@ -36,6 +37,7 @@ impl Layout {
             block.unlabelled += usize::from(!line.trim_ascii().is_empty());
             return Ok(());
         }
+        let line = trimmed(line, self.delimiter);
         self.cells(line, block).map_err(|problem| self.ragged(line).unwrap_or(problem))?;
         block.rows += 1;
         Ok(())
@@ -65,7 +67,7 @@ impl Layout {
             };
             if Some(column) == self.id {
                 let (text, _) = field(bytes, self.delimiter)?;
-                block.ids.push(String::from_utf8_lossy(&text).into_owned());
+                block.ids.push(charset::text(&text).into_owned());
             }
         }
         rest.map_or(Ok(()), |_| Err(self.ragged_line(line)))

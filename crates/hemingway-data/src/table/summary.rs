@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{Cells, Frame, Levels, MISSING};
+use crate::charset;
 use crate::labels::Column;
 
 /// What is in some rows of a table.
@@ -129,7 +130,7 @@ impl ColumnSummary {
             }
             first += block.rows;
         }
-        let texts = levels.texts().into_iter().map(|text| String::from_utf8_lossy(text).into_owned());
+        let texts = levels.texts().into_iter().map(|text| charset::text(text).into_owned());
         let levels = texts.zip(counts).filter(|(_, count)| *count > 0).collect();
         ColumnSummary { missing: missing.count, missing_targets: missing.targets(targets), numbers, levels }
     }

@@ -186,9 +186,10 @@ impl Planner {
         Forecast { money: money(&|times| times.at(0.0)), parts, times, reached, cost }
     }
 
-    /// Whether no number of rounds brings a model to every error.
+    /// Whether no number of rounds brings a model to every error, and there are others to choose from, for whom some does.
     fn has_floor(&self, model: usize) -> bool {
-        self.models[model].floor > 0.0
+        let candidates = &self.models[..self.candidates];
+        self.models[model].floor > 0.0 && candidates.iter().any(|other| other.floor == 0.0)
     }
 
     /// Why a forecast does not keep what is asked, if it does not.

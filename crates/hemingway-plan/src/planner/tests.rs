@@ -1,7 +1,7 @@
 //! What is planned for made-up problems and clusters, and what becomes of the plan as runs go.
 
 use hemingway_train::{
-    DataProfile, Entry, LOSSES, Loss, Machine, MachineType, Needs, Network, TakeOver, catalogue, entry,
+    DataProfile, Entry, LOSSES, Loss, Machine, MachineType, Needs, Network, Share, TakeOver, catalogue, entry,
 };
 use proptest::prelude::*;
 
@@ -389,6 +389,18 @@ fn who_has_a_floor_that_stays_does_not_finish_a_run() {
             assert!(reason.starts_with("no number of rounds gets its error below a floor"), "{reason}");
         }
     }
+}
+
+/// Whoever asks for it by name gets it.
+#[test]
+fn an_algorithm_with_a_floor_is_planned_where_there_is_no_other() {
+    let mut inputs = inputs(problem(20_000, 300, Loss::Logistic, 1e-4), machines(64), to_error(1e-2));
+    let share = Share::new(&inputs.profile.data, &inputs.profile.problem(), 64, 1.0);
+    let stays = |entry: &&Entry| entry.about.floor.lasting(&share) > 0.0;
+    let name = offered().find(stays).expect("one").name;
+    inputs.configurations.retain(|configuration| configuration.algorithm == name);
+    let plan = Planner::new(inputs).decide().plan.expect("a plan");
+    assert_eq!(plan.first().algorithm, name);
 }
 
 #[test]

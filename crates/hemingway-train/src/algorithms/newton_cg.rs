@@ -70,8 +70,14 @@ const FORCING: f64 = 0.3;
 const MOST_STEPS: usize = 100;
 /// Steps of a system on average over the runs of the decision.
 const STEPS: f64 = 5.0;
-/// Steps of a system for each factor of e that the rows curve the objective more than the penalty.
-const STEPS_PER_FACTOR: f64 = 0.5;
+/// Steps of a system where rows hardly curve the objective beside the penalty,
+const FEWEST_STEPS: f64 = 2.0;
+/// and further ones for each factor of e that they curve it more. Both are those of generated data (`tests/phases.rs` of the
+/// planner's crate), and only decide how the cost of a round is shared out between steps and searches.
+const STEPS_PER_FACTOR: f64 = 0.25;
+/// The share of rows that are near the corner of the hinge, which alone have curvature there: about what those runs took. It is
+/// different in every run.
+const NEAR_THE_CORNER: f64 = 0.3;
 /// Nothing curves along a bias whose rows are all certain: this much, in units of λ, keeps the system solvable.
 const BIAS_DAMPING: f64 = 1e-6;
 
@@ -118,18 +124,18 @@ impl Algorithm for NewtonCg {
     }
 }
 
-/// Steps of a system: one where the penalty decides, and more the further the curvature of the rows is above it. As eigenvalues
-/// of data fall about evenly on a scale of logarithms, so do the steps that they take.
+/// Steps of a system: few where the penalty decides, and more the further the curvature of the rows is above it.
 fn steps(share: &Share) -> f64 {
     let curvature = share.loss.smoothness().unwrap_or(1.0);
-    (1.0 + STEPS_PER_FACTOR * (curvature * share.condition).ln_1p()).min(MOST_STEPS as f64)
+    (FEWEST_STEPS + STEPS_PER_FACTOR * (curvature * share.condition).ln_1p()).min(MOST_STEPS as f64)
 }
 
 /// Of so many rounds all but one are steps of a system, the first of which needs the curvatures; one is the search.
 fn round(share: &Share) -> Vec<Phase> {
     let steps = steps(share);
     let often = 1.0 / (steps + 1.0);
-    let step = Phase::once(share.products() + (1.0 / steps) * share.losses(), share.dimension);
+    let curved = if share.loss.smoothness().is_some() { 1.0 } else { NEAR_THE_CORNER };
+    let step = Phase::once(curved * share.products() + (1.0 / steps) * share.losses(), share.dimension);
     let step = Phase { times: steps * often, ..step };
     let search = line_search::round(share).map(|phase| Phase { times: phase.times * often, ..phase });
     [step].into_iter().chain(search).collect()

@@ -1,4 +1,4 @@
-//! A chart on a canvas: title above, legend to the right, everything else from plotters.
+//! Charts on a canvas, one below the other: title above, legend to the right, everything else from plotters.
 
 use std::sync::Once;
 
@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 
 use super::ruler::Ruler;
-use super::{COLOURS, Chart, Mark, SIZE, Series};
+use super::{COLOURS, Chart, Mark, Series, size};
 
 /// Told apart by most eyes, and in an order that suits growing numbers.
 const PALETTE: [RGBColor; COLOURS] = [
@@ -35,26 +35,31 @@ type Area<B> = DrawingArea<B, Shift>;
 type Plane<B> = DrawingArea<B, Cartesian2d<Ruler, Ruler>>;
 
 /// Fills a bitmap of three bytes a pixel.
-pub(super) fn on_bitmap(chart: &Chart, pixels: &mut [u8]) {
-    let canvas = BitMapBackend::with_buffer(pixels, SIZE).into_drawing_area();
-    draw(chart, &canvas).expect("memory takes any picture");
+pub(super) fn on_bitmap(charts: &[Chart], pixels: &mut [u8]) {
+    let canvas = BitMapBackend::with_buffer(pixels, size(charts)).into_drawing_area();
+    draw_all(charts, &canvas).expect("memory takes any picture");
 }
 
 /// Writes an SVG into a text.
-pub(super) fn on_svg(chart: &Chart, text: &mut String) {
-    let canvas = SVGBackend::with_string(text, SIZE).into_drawing_area();
-    draw(chart, &canvas).expect("memory takes any picture");
+pub(super) fn on_svg(charts: &[Chart], text: &mut String) {
+    let canvas = SVGBackend::with_string(text, size(charts)).into_drawing_area();
+    draw_all(charts, &canvas).expect("memory takes any picture");
+}
+
+fn draw_all<B: DrawingBackend>(charts: &[Chart], canvas: &Area<B>) -> Drawn<B> {
+    bring_font();
+    canvas.fill(&WHITE)?;
+    let panels = canvas.split_evenly((charts.len(), 1));
+    charts.iter().zip(&panels).try_for_each(|(chart, panel)| draw(chart, panel))?;
+    canvas.present()
 }
 
 fn draw<B: DrawingBackend>(chart: &Chart, canvas: &Area<B>) -> Drawn<B> {
-    bring_font();
-    canvas.fill(&WHITE)?;
     canvas.draw_text(&chart.title, &(FONT, 18).into_text_style(canvas).color(&INK), (16, 13))?;
     let (_, below) = canvas.split_vertically(TITLE);
     let (plot, legend) = below.split_horizontally(PLOT);
     draw_plot(chart, &plot)?;
-    draw_legend(chart, &legend)?;
-    canvas.present()
+    draw_legend(chart, &legend)
 }
 
 /// Makes the embedded font the one that is used.
@@ -114,16 +119,20 @@ fn draw_series<B: DrawingBackend>(series: &Series, points: Vec<(f64, f64)>, plan
 /// Each label once, with its marks before it, then the notes.
 fn draw_legend<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Drawn<B> {
     let style = (FONT, 14).into_text_style(area).color(&INK);
-    let mut labels: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&str, usize)> = Vec::new();
+    let mut next = 0;
     for series in chart.series.iter().filter(|series| series.mark != Mark::Text) {
-        if !labels.contains(&series.label.as_str()) {
-            labels.push(&series.label);
+        let known = rows.iter().find(|(label, _)| *label == series.label).map(|(_, row)| *row);
+        if known.is_none() {
+            rows.push((&series.label, next));
+            next += series.label.lines().count();
         }
-        let row = labels.iter().position(|label| *label == series.label).unwrap_or(0);
+        let row = known.or_else(|| rows.last().map(|(_, row)| *row)).unwrap_or(0);
         draw_sample(series, area, LINE * row as i32 + 10)?;
     }
-    let texts = labels.iter().enumerate().map(|(row, label)| (*label, row, 34));
-    let notes = chart.notes.iter().enumerate().map(|(row, note)| (*note, row + labels.len() + 1, 2));
+    let texts =
+        rows.iter().flat_map(|(label, row)| label.lines().zip(*row..).map(|(line, row)| (line, row, 34)));
+    let notes = chart.notes.iter().zip(next + 1..).map(|(note, row)| (*note, row, 2));
     for (text, row, left) in texts.chain(notes) {
         area.draw_text(text, &style, (left, LINE * row as i32 + 4))?;
     }

@@ -2,7 +2,7 @@
 //!
 //! A chart is plain data, so that whoever makes one can be tested without looking at pixels, and so that the same data
 //! can be written as CSV. `axis` and `ruler` decide where values go and which are named, `draw` puts it all on a canvas. The
-//! legend stands beside the plot, never on it. Letters come from an embedded font: charts look the same on machines
+//! legend stands beside the plot, never on it. Several charts make one picture, one below the other. Letters come from an embedded font: charts look the same on machines
 //! that have none.
 
 mod axis;
@@ -11,7 +11,7 @@ mod ruler;
 
 pub(crate) use axis::{Axis, Scale};
 
-/// Width and height in pixels.
+/// Width and height of a chart in pixels.
 pub(crate) const SIZE: (u32, u32) = (800, 500);
 
 /// Colours that are told apart.
@@ -31,7 +31,7 @@ pub(crate) struct Chart {
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// What they are; several series may share a label, the legend shows it once.
+    /// What they are, in one line or more; several series may share a label, the legend shows it once.
     pub label: String,
     /// A number in the palette.
     pub colour: usize,
@@ -65,23 +65,12 @@ impl Mark {
 impl Chart {
     /// As PNG.
     pub fn png(&self) -> Vec<u8> {
-        let (width, height) = SIZE;
-        let mut pixels = vec![255; 3 * width as usize * height as usize];
-        draw::on_bitmap(self, &mut pixels);
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, width, height);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_compression(png::Compression::High);
-        let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
-        written.expect("memory takes any picture");
-        bytes
+        png(std::slice::from_ref(self))
     }
 
     /// As SVG.
     pub fn svg(&self) -> String {
-        let mut text = String::new();
-        draw::on_svg(self, &mut text);
-        text
+        svg(std::slice::from_ref(self))
     }
 
     /// Its data, one line for each point.
@@ -100,6 +89,31 @@ impl Chart {
         let inside = |(x, y): &(f64, f64)| self.x.shows(*x) && self.y.shows(*y);
         series.points.iter().copied().filter(inside).collect()
     }
+}
+
+/// Charts one below the other, as PNG.
+pub(crate) fn png(charts: &[Chart]) -> Vec<u8> {
+    let (width, height) = size(charts);
+    let mut pixels = vec![255; 3 * width as usize * height as usize];
+    draw::on_bitmap(charts, &mut pixels);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::High);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
+    written.expect("memory takes any picture");
+    bytes
+}
+
+/// The same as SVG.
+pub(crate) fn svg(charts: &[Chart]) -> String {
+    let mut text = String::new();
+    draw::on_svg(charts, &mut text);
+    text
+}
+
+fn size(charts: &[Chart]) -> (u32, u32) {
+    (SIZE.0, SIZE.1 * charts.len() as u32)
 }
 
 #[cfg(test)]
@@ -146,6 +160,19 @@ mod tests {
     fn an_svg_has_every_word() {
         let text = chart().svg();
         for word in ["Progress", "rounds", "sub-optimality", "m = 1", "m = 2", "dots: measured"] {
+            assert!(text.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn two_charts_are_one_picture() {
+        let mut charts = [chart(), chart()];
+        charts[1].title = "Below".to_owned();
+        charts[1].series[0].label = "first line\nsecond line".to_owned();
+        let (width, height, _) = decode(&png(&charts));
+        assert_eq!((width, height), (SIZE.0, 2 * SIZE.1));
+        let text = svg(&charts);
+        for word in ["Progress", "Below", "first line", "second line"] {
             assert!(text.contains(word), "{word}");
         }
     }

@@ -91,7 +91,7 @@ fn prepare_again<'a>(
     let (ready, trainer) = prepare(&request, &choice, None, ManyClasses::Kept)?;
     check_same_data(run, &ready)?;
     store.go_on(run, &request, &choice, 0)?;
-    Ok(Classes::new(place, request, choice, ready, trainer))
+    Classes::new(place, request, choice, ready, trainer)
 }
 
 impl<'a> Classes<'a> {
@@ -102,7 +102,7 @@ impl<'a> Classes<'a> {
         choice: Choice,
         ready: Ready,
         trainer: Trainer,
-    ) -> Classes<'a> {
+    ) -> Result<Classes<'a>, Error> {
         let rows = match trainer {
             Trainer::Here { data, .. } => Rows::Here(data),
             Trainer::Ranks { started, .. } => {
@@ -110,7 +110,13 @@ impl<'a> Classes<'a> {
                 Rows::OnRanks
             }
         };
-        Classes { place, request, choice, ready, rows, trained: Vec::new() }
+        let classes = Classes { place, request, choice, ready, rows, trained: Vec::new() };
+        match &classes.rows {
+            Rows::OnRanks if classes.request.data.class_weight.is_some() => {
+                Err(Error::ClassWeightsOnRanks(classes.names().len()))
+            }
+            _ => Ok(classes),
+        }
     }
 
     /// Trains all of them. The first is planned before anything is written.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hemingway_data::Labels;
 use hemingway_train::Stop;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,11 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
+    /// Whether it has no rounds of its own, but runs of its classes that have.
+    pub fn is_of_several_classes(&self) -> bool {
+        matches!(self.dataset.labels, Labels::Several(_))
+    }
+
     /// Refuses a run that some process works on, or may work on where that cannot be seen.
     pub(super) fn check_idle(&self, take_over: bool) -> Result<(), Error> {
         if self.status != Status::Running {
@@ -104,6 +110,10 @@ impl fmt::Display for Status {
         })
     }
 }
+
+/// Names this much alike are taken for each other mistyped: two of five letters may be wrong. Names are random, so more
+/// would propose runs that have nothing to do with it.
+const LIKE: f64 = 0.6;
 
 const COLUMNS: &str =
     "number, id, created, request, choice, dataset, status, pid, host, process_started, report,
@@ -301,14 +311,31 @@ impl Store {
         match (runs.pop(), damaged.pop()) {
             (Some(run), _) => Ok(run),
             (None, Some(damaged)) => Err(damaged.error(self)),
-            (None, None) => Err(Error::NoRun { run: name.to_owned(), store: self.file.clone() }),
+            (None, None) => Err(self.no_run(name)),
         }
     }
 
     /// The whole name of a run.
     pub(super) fn id(&self, name: &str) -> Result<String, Error> {
         let id = if name == "last" { self.last_id()? } else { self.full_id(name)? };
-        id.ok_or_else(|| Error::NoRun { run: name.to_owned(), store: self.file.clone() })
+        id.ok_or_else(|| self.no_run(name))
+    }
+
+    fn no_run(&self, name: &str) -> Error {
+        Error::NoRun { run: name.to_owned(), similar: self.similar_id(name), store: self.file.clone() }
+    }
+
+    /// The run whose name is most like one that was mistyped.
+    fn similar_id(&self, name: &str) -> Option<String> {
+        let mut statement = self.connection.prepare("SELECT id FROM runs WHERE typeof(id) = 'text'").ok()?;
+        let ids = statement.query_map([], |row| row.get::<_, String>(0)).ok()?;
+        let mut known: Vec<String> = ids.filter_map(Result::ok).collect();
+        if !known.is_empty() && name != "last" {
+            known.push("last".to_owned());
+        }
+        let likeness = |id: &String| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), id);
+        let nearest = known.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        nearest.filter(|id| likeness(id) >= LIKE)
     }
 
     fn last_id(&self) -> Result<Option<String>, Error> {
