@@ -717,7 +717,7 @@ Example:
   hemingway show last --coefficients
   hemingway show model.json --coefficients 50")]
 pub struct Show {
-    /// The run's name, the beginning of it, or `last`; with --coefficients also a model file
+    /// The run's name, the beginning of it, or `last`; or a model file, whose coefficients are shown
     #[arg(value_name = "RUN")]
     pub run: String,
 

@@ -84,6 +84,10 @@ fn rows_are_named_by_a_column() {
     assert_eq!(predict(&sandbox, &["--id", "name", "--json"]).json()["ids"][1], "c");
     check_refused(&predict(&sandbox, &["--id", "name", "--output-format", "lines"]), &["leave out --id"]);
     check_refused(&predict(&sandbox, &["--id", "nam"]), &["nam"]);
+    let libsvm = sandbox.run(&["train", "data.libsvm", "--model", "l.json"]);
+    assert_eq!(libsvm.code, Some(0), "{}", libsvm.stderr);
+    let refused = sandbox.run(&["predict", "l.json", "data.libsvm", "--id", "name"]);
+    check_refused(&refused, &["data.libsvm is no table", "hint: leave out --id"]);
 }
 
 #[test]
@@ -168,6 +172,10 @@ fn a_hinge_model_gets_probabilities_from_other_rows() {
     let fitted = sandbox.json(&["platt", "m.json", "more.csv", "--label", "kind", "--json"]);
     assert!(fitted["platt"]["slope"].as_f64().unwrap() > 0.0, "{fitted}");
     assert_eq!(read_json(sandbox.work.path().join("m.json"))["platt"], fitted["platt"]);
+    let told =
+        sandbox.run(&["platt", "m.json", "more.csv", "--label", "kind", "--output", "other.json"]).stdout;
+    assert!(told.starts_with("probability 1/(1 + exp(−(") && !told.contains("+ -"), "{told}");
+    assert_eq!(read_json(sandbox.work.path().join("other.json"))["platt"], fitted["platt"]);
     let probabilities = predict(&sandbox, &["--probabilities"]);
     assert_eq!(probabilities.code, Some(0), "{}", probabilities.stderr);
     let between = |line: &str| (0.0..=1.0).contains(&line.parse::<f64>().unwrap());
@@ -212,6 +220,30 @@ fn coefficients_are_sorted_and_in_the_units_of_the_data() {
     let table = std::fs::read_to_string(sandbox.work.path().join("c.csv")).unwrap();
     assert!(table.starts_with("class,name,index,coefficient,importance\nspam,intercept,,"), "{table}");
     assert_eq!(table.lines().count(), 4);
+}
+
+#[test]
+fn several_classes_have_a_column_each() {
+    let sandbox = Sandbox::new();
+    let rows = ["a,5,0", "b,0,5", "c,-5,-5", "a,6,1", "b,1,7", "c,-6,-4", "a,4,1", "b,1,4", "c,-4,-5"];
+    sandbox.write("three.csv", &format!("kind,x,z\n{}\n", rows.join("\n")));
+    let train =
+        ["train", "three.csv", "--label", "kind", "--test", "three.csv", "--model", "m.json", "--json"];
+    let metrics = &sandbox.json(&train)["test_metrics"];
+    assert_eq!(metrics["confusion"]["counts"], serde_json::json!([[3, 0, 0], [0, 3, 0], [0, 0, 3]]));
+    assert_eq!((&metrics["f1"], &metrics["auc"]), (&1.0.into(), &1.0.into()));
+    let data = ["predict", "m.json", "three.csv", "--label", "kind", "--probabilities", "--output-format"];
+    let table = sandbox.run(&[&data[..], &["csv"]].concat()).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "prediction,probability a,probability b,probability c");
+    let first: Vec<&str> = lines[1].split(',').collect();
+    let sum: f64 = first[1..].iter().map(|share| share.parse::<f64>().unwrap()).sum();
+    assert!(first[0] == "a" && (sum - 1.0).abs() < 1e-12, "{first:?}");
+    let shown = sandbox.json(&["show", "m.json", "--json"]);
+    assert_eq!(shown["classes"][2]["class"], "c");
+    assert_eq!(shown["classes"][2]["coefficients"].as_array().unwrap().len(), 2);
+    let refused = sandbox.run(&["platt", "m.json", "three.csv", "--label", "kind"]);
+    check_refused(&refused, &["of two classes, but the model has 3", "hint: train with --loss logistic"]);
 }
 
 #[test]

@@ -369,6 +369,12 @@ pub enum Error {
         /// As given.
         spec: String,
     },
+    /// Names of rows that are no rows of a table.
+    #[error("{spec} is no table, so no column can name its rows")]
+    NoIds {
+        /// As given.
+        spec: String,
+    },
     /// A curve for margins of more than two classes.
     #[error("probabilities are fitted to the margins of two classes, but the model has {classes}")]
     CurveOfSeveral {
@@ -762,6 +768,7 @@ impl Error {
             Error::NoProbabilities(_) => {
                 Some("`hemingway platt MODEL DATA` fits some to its margins; --loss logistic has its own")
             }
+            Error::NoIds { .. } => Some("leave out --id"),
             Error::CurveOfSeveral { .. } => Some("train with --loss logistic, which has its own"),
             Error::OneClass { .. } => Some("use rows of both classes that took no part in training"),
             Error::OppositeMargins { .. } => Some(

@@ -28,6 +28,9 @@ pub fn predict(model: &ModelFile, request: &DataRequest) -> Result<Predictions, 
     };
     let loaded = load_counting(&request.spec, &options)?;
     let Loaded { dataset: mut data, dropped_values, ignored_columns, unseen_levels, ids, .. } = loaded;
+    if request.id.is_some() && ids.is_empty() {
+        return Err(Error::NoIds { spec: request.spec.clone() });
+    }
     model.transform.apply(&mut data);
     let predictions = Predictions::of(model, &data);
     Ok(Predictions { dropped_values, ignored_columns, unseen_levels, ids, ..predictions })

@@ -85,8 +85,8 @@ impl PredictionTable<'_> {
     fn header(&self) -> String {
         let id = self.ids.map(|(name, _)| name.to_owned());
         let margins = self.margins.then(|| self.margin_names()).into_iter().flatten();
-        let classes = self.probabilities.then(|| self.predictions.classes()).unwrap_or_default();
-        let probabilities = classes.into_iter().map(|class| format!("probability {class}"));
+        let classes = self.probabilities.then(|| self.predictions.classes());
+        let probabilities = classes.into_iter().flatten().map(|class| format!("probability {class}"));
         joined(id.into_iter().chain(["prediction".to_owned()]).chain(margins).chain(probabilities))
     }
 

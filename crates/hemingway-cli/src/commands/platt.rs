@@ -22,8 +22,9 @@ pub fn run(arguments: Platt) -> anyhow::Result<ExitCode> {
     if json {
         output::json(&json!({ "model": target, "platt": model.platt, "data": request.spec }))?;
     } else if let Some((slope, intercept)) = fitted {
-        let [slope, intercept] = [slope, intercept].map(words::number);
-        let curve = format!("1/(1 + exp(−({slope} · margin + {intercept})))");
+        let sign = if intercept < 0.0 { '−' } else { '+' };
+        let [slope, intercept] = [slope, intercept.abs()].map(words::number);
+        let curve = format!("1/(1 + exp(−({slope} · margin {sign} {intercept})))");
         output::text(&format!("probability {curve}, in {}\n", target.display()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -22,6 +22,7 @@ const SHOWN: usize = 16;
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     match arguments.coefficients {
         Some(most) => show_coefficients(&arguments, most),
+        None if Path::new(&arguments.run).is_file() => show_coefficients(&arguments, None),
         None => show_run(&arguments),
     }
 }
