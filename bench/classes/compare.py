@@ -40,7 +40,7 @@ def objective(loss, lam, rows, targets, weights, bias):
 def theirs(loss, lam, rows, labels, bias):
     strength = 1 / (lam * len(labels))
     if loss == "hinge":
-        one = LinearSVC(loss="hinge", C=strength, tol=TOLERANCE, max_iter=10_000_000, fit_intercept=False)
+        one = LinearSVC(loss="hinge", C=strength, tol=1e-7, max_iter=10_000_000, fit_intercept=False)
     else:
         one = LogisticRegression(C=strength, solver="newton-cholesky", tol=TOLERANCE, max_iter=10_000, fit_intercept=bias)
     found = OneVsRestClassifier(one).fit(rows, labels)

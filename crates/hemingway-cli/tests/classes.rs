@@ -72,6 +72,11 @@ fn classes_are_named_and_listed() {
     let classes: Vec<&serde_json::Value> = runs.iter().map(|run| &run["class"]).collect();
     assert_eq!(classes, [&serde_json::Value::Null, &"apple".into(), &"banana".into(), &"cherry".into()]);
     assert!(runs[1..].iter().all(|run| run["class_of"] == runs[0]["run"]));
+    let rounds: u64 = runs[1..].iter().map(|run| run["rounds"].as_u64().unwrap()).sum();
+    assert_eq!(runs[0]["rounds"], rounds);
+    assert!(
+        runs[1..].iter().all(|run| run["certified_error"].as_f64() <= runs[0]["certified_error"].as_f64())
+    );
     assert!(sandbox.run(&["runs"]).stdout.contains("class cherry"));
 
     let shown = sandbox.run(&["show", "last"]);

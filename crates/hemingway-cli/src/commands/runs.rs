@@ -190,7 +190,9 @@ pub fn status(run: &StoredRun) -> String {
 
 fn as_json((run, last, bytes): &WithEnd) -> Value {
     let last = last.as_ref();
-    let effort = last.map(|point| point.effort);
+    // A run of several classes has no points of its own.
+    let of_all = run.report.as_ref().filter(|_| run.is_of_several_classes());
+    let effort = last.map(|point| point.effort).or(of_all.map(|report| report.effort));
     json!({
         "run": run.id,
         "created": run.created,
@@ -200,18 +202,18 @@ fn as_json((run, last, bytes): &WithEnd) -> Value {
         "data": run.dataset.name,
         "loss": run.request.loss,
         "lambda": run.request.lambda,
-        "algorithm": run.choice.algorithm,
-        "workers": run.choice.workers,
+        "algorithm": of_all.map_or(&run.choice.algorithm, |report| &report.algorithm),
+        "workers": of_all.map_or(run.choice.workers, |report| report.workers),
         "engine": run.choice.engine,
         "status": run.status,
         "stop": run.report.as_ref().map(|report| report.stop),
         "goal_reached": run.report.as_ref().map(|report| report.goal_reached),
-        "rounds": last.map(|point| point.round),
+        "rounds": last.map(|point| point.round).or(of_all.map(|report| report.rounds)),
         "iterations": effort.map(|effort| effort.iterations),
         "epochs": effort.map(|effort| effort.epochs),
         "bytes_per_worker": effort.map(|effort| effort.bytes_per_worker),
-        "seconds": last.map(|point| point.seconds),
-        "certified_error": last.map(|point| point.certified_error),
+        "seconds": last.map(|point| point.seconds.0).or(of_all.map(|report| report.seconds)),
+        "certified_error": last.map(|point| point.certified_error).or(of_all.and_then(|report| report.certified_error)),
         "model": run.report.as_ref().map(|report| &report.model),
         "purpose": run.purpose,
         "bytes": bytes,
