@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hemingway::{Keep, LambdaError, LambdaGrid, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds};
+use hemingway::{
+    Keep, LambdaError, LambdaGrid, Loss, Place, PlanningRequest, Topology, parse_seconds as seconds,
+};
 
 use crate::failure::Usage;
 

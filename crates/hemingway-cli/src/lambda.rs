@@ -65,7 +65,8 @@ fn arrangement(plan: &LambdaPlan) -> String {
     };
     let time = words::predicted_duration(plan.predicted_seconds);
     let otherwise = plan.otherwise_seconds.map(|seconds| {
-        let other = if plan.side_by_side == 1 { "side by side" } else { "one after the other on more workers" };
+        let other =
+            if plan.side_by_side == 1 { "side by side" } else { "one after the other on more workers" };
         format!("; {other} {}", words::predicted_duration(seconds))
     });
     format!("{how}: predicted {time} from zero weights{}", otherwise.unwrap_or_default())

@@ -78,8 +78,8 @@ pub use foreign::{read_queries, read_traces};
 pub use history::Reused;
 pub use inputs::Explanation;
 pub use lambda::{
-    LambdaChoice, LambdaError, LambdaFold, LambdaGrid, LambdaPlan, LambdaPoint, LambdaReport, LambdaRequest, Score,
-    Select, check_lambda_plot, plot_lambda,
+    LambdaChoice, LambdaError, LambdaFold, LambdaGrid, LambdaPlan, LambdaPoint, LambdaReport, LambdaRequest,
+    Score, Select, check_lambda_plot, plot_lambda,
 };
 pub use measure::{Experiment, MeasureRequest, MeasureWatch, Measured, Measuring, measure};
 pub use model_file::{FORMAT, ModelFile, SPARSE_VERSION, VERSION};

@@ -37,8 +37,8 @@ use hemingway_data::{Fingerprint, Labels, Transform};
 use hemingway_train::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, LambdaChoice};
 use crate::target::Target;
+use crate::{Error, LambdaChoice};
 
 /// The value of the field `format`.
 pub const FORMAT: &str = "hemingway-model";

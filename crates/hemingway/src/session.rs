@@ -21,8 +21,8 @@ use crate::adaptive::Adaptive;
 use crate::default_choice::{SIMULATED, choose};
 use crate::prepare::{Ready, Trainer, prepare};
 use crate::{
-    Changes, Choice, Closer, Error, Explanation, LambdaPlan, LambdaReport, LambdaRequest, Place, Purpose, Store, StoredRun, Switched, TrainReport,
-    TrainRequest,
+    Changes, Choice, Closer, Error, Explanation, LambdaPlan, LambdaReport, LambdaRequest, Place, Purpose,
+    Store, StoredRun, Switched, TrainReport, TrainRequest,
 };
 use plan::{follow_again, plan};
 use task::Task;

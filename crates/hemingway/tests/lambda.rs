@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hemingway::data::{Dataset, LoadOptions, load};
 use hemingway::{
-    Changes, DataRequest, Error, LambdaError, LambdaGrid, LambdaReport, LambdaRequest, Loss, ModelFile, Place,
-    Progress, Select, StopRules, Store, TrainReport, TrainRequest, Watch, resume, train_choosing_lambda,
+    Changes, DataRequest, Error, LambdaError, LambdaGrid, LambdaReport, LambdaRequest, Loss, ModelFile,
+    Place, Progress, Select, StopRules, Store, TrainReport, TrainRequest, Watch, resume,
+    train_choosing_lambda,
 };
 use hemingway_train::{Engine, HeldOut, Job, Parameters, Problem, Threads};
 
@@ -71,8 +72,8 @@ fn every_score_is_that_of_a_model_trained_on_the_other_folds() {
             let problem = Problem::new(Loss::Logistic, lambda).unwrap();
             let problem = if bias { problem.with_bias() } else { problem };
             for (number, fold) in point.folds.iter().enumerate() {
-                let [held, rest]: [Vec<usize>; 2] = [true, false]
-                    .map(|held| (0..400).filter(|row| (row % 5 == number) == held).collect());
+                let [held, rest]: [Vec<usize>; 2] =
+                    [true, false].map(|held| (0..400).filter(|row| (row % 5 == number) == held).collect());
                 let weights = by_hand(&data.rows_at(&rest), problem);
                 let held = HeldOut::of(&data.rows_at(&held), &(0..80), problem, &weights);
                 let difference = fold.loss - held.loss.mean;
@@ -162,7 +163,8 @@ fn an_interrupted_choice_leaves_nothing_behind() {
         }
     };
     let how = of(&[1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5]);
-    let result = train_choosing_lambda(request(), &how, &place, &mut Watch { interrupt: &interrupt, observe });
+    let result =
+        train_choosing_lambda(request(), &how, &place, &mut Watch { interrupt: &interrupt, observe });
     assert!(matches!(result, Err(Error::Lambda(LambdaError::Interrupted))));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -174,6 +176,7 @@ fn other_engines_and_too_little_memory_are_refused() {
     assert!(matches!(refused, Error::Lambda(LambdaError::Engine { .. })), "{refused}");
     let data = load(SPEC, &LoadOptions::default()).unwrap();
     let bytes = 2 * hemingway_train::data_bytes(&data);
-    let refused = report(TrainRequest { memory_limit: Some(bytes), ..request() }, &of(&[1.0, 0.1])).unwrap_err();
+    let refused =
+        report(TrainRequest { memory_limit: Some(bytes), ..request() }, &of(&[1.0, 0.1])).unwrap_err();
     assert!(refused.to_string().contains("in the order of the folds"), "{refused}");
 }

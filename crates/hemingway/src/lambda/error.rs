@@ -81,9 +81,9 @@ impl LambdaError {
     /// What to do next.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
-            LambdaError::Grid { .. } => {
-                Some("write it like --lambda auto, --lambda auto,points=20,from=1,to=1e-6 or --lambda 1e-2,1e-3,1e-4")
-            }
+            LambdaError::Grid { .. } => Some(
+                "write it like --lambda auto, --lambda auto,points=20,from=1,to=1e-6 or --lambda 1e-2,1e-3,1e-4",
+            ),
             LambdaError::Folds(_) => Some("--validation DATA tries each λ on data of its own instead"),
             LambdaError::FewRows { .. } | LambdaError::FewRowsAtAll { .. } => {
                 Some("use fewer --folds, or --validation DATA")
@@ -91,10 +91,12 @@ impl LambdaError {
             LambdaError::FoldFile { .. } => {
                 Some("it has a line for each row of the data, with the number or the name of its fold")
             }
-            LambdaError::Engine { .. } => {
-                Some("choose it with the threads engine, of large data on a share of the rows with --fraction, then give --lambda NUMBER")
+            LambdaError::Engine { .. } => Some(
+                "choose it with the threads engine, of large data on a share of the rows with --fraction, then give --lambda NUMBER",
+            ),
+            LambdaError::NoClasses => {
+                Some("leave out --select: it is then the root of the mean squared error")
             }
-            LambdaError::NoClasses => Some("leave out --select: it is then the root of the mean squared error"),
             LambdaError::Plot { .. } => Some("give it a name that ends in .png or .svg"),
             LambdaError::NoScore { .. } => Some("--standardise brings columns to one scale"),
             LambdaError::Unlabelled { .. } | LambdaError::Interrupted => None,

@@ -91,7 +91,8 @@ fn check(data: &Dataset, folds: usize) -> Result<(), LambdaError> {
     }
     let Labels::Classes { negative, positive } = &data.labels else { return Ok(()) };
     let positives = (0..rows).filter(|row| is_positive(data, *row)).count();
-    let few = [(negative, rows - positives), (positive, positives)].into_iter().find(|(_, rows)| *rows < folds);
+    let few =
+        [(negative, rows - positives), (positive, positives)].into_iter().find(|(_, rows)| *rows < folds);
     match few {
         Some((class, rows)) => Err(LambdaError::FewRows { class: class.clone(), rows, folds }),
         None => Ok(()),

@@ -54,7 +54,8 @@ impl FromStr for LambdaGrid {
         let wrong = |problem: String| LambdaError::Grid { text: text.to_owned(), problem };
         let mut words = text.split(',').map(str::trim);
         if words.next() != Some("auto") {
-            let number = |word: &str| word.trim().parse().map_err(|_| wrong(format!("`{word}` is no number")));
+            let number =
+                |word: &str| word.trim().parse().map_err(|_| wrong(format!("`{word}` is no number")));
             return LambdaGrid::List(text.split(',').map(number).collect::<Result<_, _>>()?).checked(text);
         }
         let (mut points, mut from, mut to) = (None, None, None);
@@ -115,7 +116,8 @@ impl LambdaGrid {
                 let from = from.unwrap_or_else(|| to.unwrap_or(0.0).max(nearly_nothing(data, problem)));
                 let to = to.unwrap_or(from / 10_f64.powf(DECADES));
                 if from <= to {
-                    let problem = format!("to = {to:e} is not below {from:e}, where the model is nearly nothing");
+                    let problem =
+                        format!("to = {to:e} is not below {from:e}, where the model is nearly nothing");
                     return Err(LambdaError::Grid { text: "auto".to_owned(), problem });
                 }
                 let decades = (from / to).log10();

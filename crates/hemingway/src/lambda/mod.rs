@@ -130,7 +130,8 @@ impl LambdaRequest {
         };
         let all = plan.lambdas.len() * plan.folds;
         let observe = &mut *watch.observe;
-        let Walked { points, weights } = path.walk(&mut |done| observe(Progress::LambdaModels { done, all }))?;
+        let Walked { points, weights } =
+            path.walk(&mut |done| observe(Progress::LambdaModels { done, all }))?;
         let score = self.score_name(request.loss, data);
         let report = LambdaReport::new(self, plan, points, score, begun.elapsed().as_secs_f64())?;
         (watch.observe)(Progress::ChosenLambda(&report));

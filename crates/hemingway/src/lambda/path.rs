@@ -158,9 +158,9 @@ impl Path<'_> {
         let mut choice = self.choice.clone();
         choice.use_configuration(configuration, rows.len(), self.choice.parameters.clone());
         let algorithm = hemingway_train::algorithm(&choice.algorithm, &choice.parameters)?;
-        let warm = step.from.map(|model| {
-            warm_start(data, rows, problem, algorithm.as_ref(), &model, lambdas[step.at - 1])
-        });
+        let warm = step
+            .from
+            .map(|model| warm_start(data, rows, problem, algorithm.as_ref(), &model, lambdas[step.at - 1]));
         let job = Job {
             problem,
             algorithm: algorithm.as_ref(),

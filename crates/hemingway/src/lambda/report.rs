@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn the_best_score_or_the_largest_lambda_within_its_error() {
-        let points = [point(1.0, 0.5, 0.7), point(0.1, 0.34, 0.8), point(0.01, 0.3, 0.8), point(1e-3, 0.4, 0.6)];
+        let points =
+            [point(1.0, 0.5, 0.7), point(0.1, 0.34, 0.8), point(0.01, 0.3, 0.8), point(1e-3, 0.4, 0.6)];
         assert_eq!(chosen(&points, Select::Loss, false), [0.01, 0.01]);
         assert_eq!(chosen(&points, Select::Loss, true), [0.01, 0.1]);
         assert_eq!(chosen(&points, Select::Accuracy, false), [0.1, 0.1], "of as good ones the largest");

@@ -55,7 +55,20 @@ impl<'a> Task<'a> {
     ) -> Task<'a> {
         let (recorder, bill) = (Recorder::new(store, run), Bill::default());
         let (stragglers, closer, notes, weights) = (Vec::new(), None, Vec::new(), None);
-        Task { place, recorder, run, request, choice, ready, adaptive, bill, stragglers, closer, notes, weights }
+        Task {
+            place,
+            recorder,
+            run,
+            request,
+            choice,
+            ready,
+            adaptive,
+            bill,
+            stragglers,
+            closer,
+            notes,
+            weights,
+        }
     }
 
     /// Trains, saves the model and closes the run, however it ends.
