@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 
 import numpy as np
+from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 
@@ -29,10 +30,18 @@ FOLDS = 5
 THEIR_CS = np.logspace(-4, 4, 10)
 # solver -> the most features it is tried with; the first is the default.
 SOLVERS = {"lbfgs": None, "newton-cg": None, "liblinear": None, "newton-cholesky": 1000}
+
+
+def mushrooms(folder):
+    """Its classes are 1 and 2."""
+    matrix, labels = load_svmlight_file(str(folder / "mushrooms.libsvm.gz"), zero_based=False)
+    return matrix, np.where(labels == labels.max(), 1.0, -1.0)
+
+
 DATASETS = [
     datasets.libsvm_set("a9a"),
     datasets.libsvm_set("w8a"),
-    datasets.libsvm_set("mushrooms"),
+    datasets.Dataset("mushrooms", "mushrooms.libsvm.gz", mushrooms),
     datasets.libsvm_set("newsgroups20-binary"),
     next(d for d in datasets.CATALOGUE if d.name == "higgs-11k"),
 ]
@@ -156,9 +165,9 @@ def of_theirs(runs, lambdas):
 
 
 def best_peer(row):
-    """The fastest peer whose best loss is within 1 % of the best one found."""
+    """The fastest peer whose best loss is within 1 % (and 1e-4) of the best one found."""
     least = min(peer["loss"] for peer in row["theirs"].values())
-    sound = {name: peer for name, peer in row["theirs"].items() if peer["loss"] <= 1.01 * least}
+    sound = {name: peer for name, peer in row["theirs"].items() if peer["loss"] <= 1.01 * least + 1e-4}
     return min(sound.items(), key=lambda item: item[1]["seconds"])
 
 

@@ -1157,7 +1157,7 @@ pub struct Choosing {
     #[arg(long, help_heading = "Choosing lambda")]
     pub one_standard_error: bool,
 
-    /// Train the models to choose from to this proved relative error [default: 1e-2]
+    /// Train the models to choose from to this proved relative error [default: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, help_heading = "Choosing lambda")]
     pub path_error: Option<f64>,
 
@@ -1197,13 +1197,18 @@ pub enum Lambda {
 }
 
 impl std::str::FromStr for Lambda {
-    type Err = LambdaError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Lambda, LambdaError> {
-        match text.parse() {
-            Ok(number) => Ok(Lambda::One(number)),
-            Err(_) => text.parse().map(Lambda::Several),
+    fn from_str(text: &str) -> Result<Lambda, String> {
+        if let Ok(number) = text.parse() {
+            return Ok(Lambda::One(number));
         }
+        text.parse().map(Lambda::Several).map_err(|error| match error {
+            LambdaError::Grid { problem, .. } => {
+                format!("{problem}; write auto, auto,points=20,from=1,to=1e-6 or 1e-2,1e-3,1e-4")
+            }
+            other => other.to_string(),
+        })
     }
 }
 

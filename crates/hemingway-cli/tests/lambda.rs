@@ -11,7 +11,7 @@ fn plan_choice_and_curve_are_shown() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run(&["train", DATA, "--lambda", "auto,points=5,from=1,to=1e-4"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    for text in ["Lambda    5 lambdas from 1 to 1e-4, each on 5 folds, models to error 0.01", "Chosen    "] {
+    for text in ["Lambda    5 lambdas from 1 to 1e-4, each on 5 folds, models to error 1e-3", "Chosen    "] {
         assert!(outcome.stderr.contains(text), "no `{text}` in {}", outcome.stderr);
     }
     for text in ["the best of 5 by log-loss on 5", "accuracy", "proved", "chosen"] {

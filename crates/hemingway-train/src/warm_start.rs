@@ -63,7 +63,7 @@ mod tests {
     use crate::{Engine, Job, Loss, Parameters, Run, Scoring, Start, StopRules, ThreadsOn, algorithm};
 
     fn data() -> Dataset {
-        load("synthetic:noisy,rows=600,features=20", &LoadOptions::default()).unwrap()
+        load("synthetic:text,rows=600,features=60", &LoadOptions::default()).unwrap()
     }
 
     fn train(data: &Dataset, rows: &Range<usize>, problem: Problem, name: &str, start: Start) -> Run {

@@ -43,6 +43,8 @@ fn chart(report: &LambdaReport) -> Chart {
     let low = scores().map(|(lambda, score)| (lambda, score.mean - score.standard_error));
     let high = scores().rev().map(|(lambda, score)| (lambda, score.mean + score.standard_error));
     let means: Vec<(f64, f64)> = scores().map(|(lambda, score)| (lambda, score.mean)).collect();
+    let values = || means.iter().map(|(_, mean)| *mean).filter(|mean| mean.is_finite());
+    let [bottom, top] = [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
     let of = |label: &str, colour: usize, mark: Mark, points: Vec<(f64, f64)>| Series {
         label: label.to_owned(),
         colour,
@@ -58,7 +60,7 @@ fn chart(report: &LambdaReport) -> Chart {
             of("mean", 0, Mark::Band, low.chain(high).collect()),
             of("mean", 0, Mark::Line, means.clone()),
             of("tried", 0, Mark::Dots, means),
-            of("chosen", 1, Mark::Dots, vec![(choice.lambda, choice.value.mean)]),
+            of("chosen", 3, Mark::Line, vec![(choice.lambda, bottom), (choice.lambda, top)]),
         ],
     }
 }
