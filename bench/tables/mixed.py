@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """A table as people have them, of any size: numbers, text of few and of many levels, dates, yes and no, missing cells.
 
     bench/tables/mixed.py FILE BYTES
