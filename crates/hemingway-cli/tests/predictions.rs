@@ -87,7 +87,10 @@ fn rows_are_named_by_a_column() {
     let libsvm = sandbox.run(&["train", "data.libsvm", "--model", "l.json"]);
     assert_eq!(libsvm.code, Some(0), "{}", libsvm.stderr);
     let refused = sandbox.run(&["predict", "l.json", "data.libsvm", "--id", "name"]);
-    check_refused(&refused, &["data.libsvm is no table", "hint: leave out --id"]);
+    check_refused(&refused, &["data.libsvm", "no columns with names"]);
+    let generated = "synthetic:separable,rows=5,features=4";
+    let refused = sandbox.run(&["predict", "l.json", generated, "--id", "name"]);
+    check_refused(&refused, &["is no table, so no column can name its rows", "hint: leave out --id"]);
 }
 
 #[test]
