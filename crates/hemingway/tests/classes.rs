@@ -283,7 +283,8 @@ fn weights_of_classes_count_in_every_problem() {
 fn the_runs_of_classes_leave_with_that_of_all() {
     let fixture = Fixture::new(OVERLAPPING);
     let report = fixture.train(fixture.request(1e-2)).unwrap();
-    let removed = fixture.store().remove_runs(&[report.run.clone()], false, &fixture.place, true).unwrap();
+    let removed =
+        fixture.store().remove_runs(std::slice::from_ref(&report.run), false, &fixture.place, true).unwrap();
     assert_eq!((removed.runs.len(), removed.removed_models.len()), (4, 4));
     assert_eq!(fixture.store().runs().unwrap(), []);
 }
