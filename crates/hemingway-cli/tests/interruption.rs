@@ -162,7 +162,7 @@ fn an_interrupted_run_of_several_classes_says_what_is_missing() {
     assert!(outcome.stderr.contains("interrupted with 0 of 3 classes done"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("hemingway train --resume last"), "{}", outcome.stderr);
     assert!(sandbox.run(&["show", "last"]).stdout.contains("1 of 3 classes begun"));
-    let report = sandbox.json(&["train", "--resume", "last", "--error", "0.5", "--json"]);
+    let report = sandbox.run(&["train", "--resume", "last", "--within", "100ms", "--json"]).json();
     assert_eq!(report["classes"].as_array().unwrap().len(), 3);
     assert_eq!(read_json(report["model"].as_str().unwrap())["classes"].as_array().unwrap().len(), 3);
 }
