@@ -25,6 +25,7 @@ pub fn in_full(explanation: &Explanation, all: bool) -> String {
     let mut text = named("Goal", &goal(&explanation.goal));
     text += &named("Data", &format!("{}: {}", dataset.name, described(dataset, &explanation.profile)));
     text += &named("Based on", &basis::based_on(explanation));
+    text.extend(explanation.notes.iter().map(|note| named("Note", note)));
     text.extend(explanation.warnings.iter().map(|warning| named("Warning", warning)));
     text += "\n";
     text += &match &decision.plan {

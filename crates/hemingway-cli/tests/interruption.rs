@@ -47,7 +47,7 @@ fn a_killed_run_is_seen_shown_and_resumed() {
     child.wait().unwrap();
     let runs = sandbox.json(&["runs", "--json"]);
     assert_eq!(runs["runs"][0]["status"], "died");
-    assert!(sandbox.run(&["runs"]).stdout.contains("interrupted (died)"));
+    assert!(sandbox.run(&["runs"]).stdout.contains("  died  "));
     let shown = sandbox.run(&["show", id]);
     assert_eq!(shown.code, Some(0));
     assert!(shown.stdout.contains(&format!("hemingway train --resume {id}")), "{}", shown.stdout);

@@ -245,7 +245,8 @@ fn runs_are_removed_and_say_their_size() {
     assert!(listed["bytes"].as_u64().unwrap() > 0);
     assert!(listed["runs"].as_array().unwrap().iter().all(|run| run["bytes"].as_u64().unwrap() > 0));
     let listed = sandbox.run(&["runs"]);
-    assert!(listed.stdout.lines().next().unwrap().ends_with("size"), "{}", listed.stdout);
+    let lines = || listed.stdout.lines().map(|line| line.chars().count());
+    assert!(lines().count() == 5 && lines().all(|width| width <= 80), "{}", listed.stdout);
     assert!(listed.stderr.starts_with("4 runs, ") && listed.stderr.contains("kB in "), "{}", listed.stderr);
 
     let removed = sandbox.run(&["runs", "rm", &runs[0], "last"]);

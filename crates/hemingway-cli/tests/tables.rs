@@ -7,7 +7,7 @@ use sandbox::{Sandbox, read_json};
 /// Passengers of whom women, children and the first class survive more often.
 fn passengers(rows: std::ops::Range<usize>) -> Vec<[String; 7]> {
     let passenger = |row: usize| {
-        let (male, class, age) = (row * 7 % 3 != 0, row * 5 % 3 + 1, row * 13 % 60 + 1);
+        let (male, class, age) = (!(row * 7).is_multiple_of(3), row * 5 % 3 + 1, row * 13 % 60 + 1);
         let luck = row * row * 31 % 10;
         let survived = usize::from(!male) * 6 + (3 - class) * 2 + usize::from(age < 12) * 4 + luck > 9;
         let age = if row.is_multiple_of(11) { String::new() } else { age.to_string() };

@@ -100,6 +100,7 @@ fn unplanned(goal: Goal, choice: &Choice, profiled: Profiled) -> Explanation {
         dropped: Vec::new(),
         unmeasured: Vec::new(),
         warnings: Vec::new(),
+        notes: Vec::new(),
         sampled: Vec::new(),
         pilots: 0,
         overhead_seconds: 0.0,
@@ -132,7 +133,7 @@ impl ExplainRequest {
         if choice.engine != SIMULATED {
             explanation.overhead_seconds += profiled.seconds;
         }
-        explanation.warnings.extend(profiled.first_of_several.clone());
+        explanation.notes.extend(profiled.first_of_several.clone());
         Ok(explanation)
     }
 

@@ -49,6 +49,9 @@ pub struct Explanation {
     pub unmeasured: Vec<String>,
     /// What is said before the run: goals that will not be reached, and what is done instead.
     pub warnings: Vec<String>,
+    /// What else is said of the problem.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Pilots on samples of the rows, made because they were worth it.
     #[serde(default)]
     pub sampled: Vec<MadePilot>,
@@ -126,6 +129,7 @@ impl PlanInputs<'_> {
                 reused: history.reused,
                 dropped: history.dropped,
                 warnings,
+                notes: Vec::new(),
                 pilots: 0,
                 overhead_seconds,
                 sampled,

@@ -165,7 +165,7 @@ fn row(run: &StoredRun, last: Option<&Point>, bytes: u64) -> Vec<String> {
         report.map_or_else(|| run.choice.algorithm.clone(), |report| report.algorithm.clone()),
         words::count(report.map_or(run.choice.workers, |report| report.workers)),
         run.choice.engine.clone(),
-        status(run),
+        in_a_word(run),
         report.map(words::proved).or(last.map(words::certified)).unwrap_or_else(none),
         report
             .map_or(last.map(|last| last.seconds.0), |report| Some(report.seconds))
@@ -186,6 +186,11 @@ pub fn status(run: &StoredRun) -> String {
         (Some(report), Status::Done) => format!("stopped: {}", report.stop.reason()),
         (_, status) => status.to_string(),
     }
+}
+
+/// The same where there is little room.
+fn in_a_word(run: &StoredRun) -> String {
+    if run.status == Status::Died { "died".to_owned() } else { status(run) }
 }
 
 fn as_json((run, last, bytes): &WithEnd) -> Value {

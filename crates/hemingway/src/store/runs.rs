@@ -261,7 +261,8 @@ impl Store {
     pub fn latest_runs_on(&self, request: &TrainRequest, most: usize) -> Result<Vec<StoredRun>, Error> {
         // Only `CASE` is sure to look at the first condition first. What is no JSON comes along to be named.
         let alike = "WHERE CASE WHEN json_valid(request) THEN json_extract(request, '$.loss') = ?1
-            AND json_extract(request, '$.lambda') = ?2 AND json_extract(request, '$.bias') = ?3 ELSE 1 END";
+            AND json_extract(request, '$.lambda') = ?2 AND COALESCE(json_extract(request, '$.bias'), 0) = ?3
+            ELSE 1 END";
         self.query_runs(alike, most, params![request.loss.to_string(), request.lambda, request.has_bias()])
     }
 
