@@ -300,7 +300,7 @@ mod tests {
         let expect = [
             "number; missing counts as 29.7, and a feature says so",
             "text of 2 levels: male, female",
-            "left out: text that is different in every row",
+            "left out: text that is different in nearly every row",
             "text of 4 levels: S, C, missing, other",
         ];
         assert_eq!(words, expect);
