@@ -410,7 +410,10 @@ pub(crate) mod tests {
         let problem = |change: fn(&mut serde_json::Value)| problem_of(&model, change);
         assert_eq!(problem(|m| m["version"] = 1.into()), "it has a table, which version 1 does not have");
         assert_eq!(problem(|m| m["table"]["columns"] = [0; 0].into()), "its table has 0 features, it has 3");
-        assert_eq!(self::problem(|m| m["version"] = 3.into()), "it has version 3 but neither a table nor classes");
+        assert_eq!(
+            self::problem(|m| m["version"] = 3.into()),
+            "it has version 3 but neither a table nor classes"
+        );
     }
 
     #[test]
