@@ -102,7 +102,6 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
         ("status", status(run)),
         ("data", format!("{}: {size}", data.name)),
         ("labels", crate::table::labels(data)),
-        ("weights", words::class_weights(data).unwrap_or_default()),
         ("problem", format!("{} loss, lambda {}{bias}", run.request.loss, run.request.lambda)),
         ("method", format!("{} with {workers} on the {} engine", run.choice.algorithm, run.choice.engine)),
         ("parameters", parameters(run)),
@@ -110,6 +109,9 @@ fn settings(run: &StoredRun) -> Vec<(&'static str, String)> {
         ("goal", goal(run)),
         ("seed", run.request.seed.to_string()),
     ];
+    if let Some(weights) = words::class_weights(data) {
+        rows.insert(5, ("weights", weights));
+    }
     if let Some(all) = &run.request.class_of {
         rows.insert(1, ("part of", format!("run {all}, of all classes")));
     }
