@@ -14,7 +14,7 @@ SEEDS = range(3)
 LAMBDA = "1e-4"
 MOST_EPOCHS, MOST_EPOCHS_OF_GRID = 100, 60
 BATCH = 32
-DATASETS = {"newsgroups20-binary": ["newsgroups20-binary.libsvm.gz"], "higgs-11k": ["higgs-11k.csv.gz", "--standardise"]}
+DATASETS = {"newsgroups20-binary": ["newsgroups20-binary.libsvm.gz"], "higgs-11k": ["higgs-11k.csv.gz", "--standardise", "--no-bias"]}
 ALGORITHMS = {"hogwild": 1, "async-sgd": BATCH}
 # P(0) of the logistic loss.
 START = math.log(2)

@@ -73,7 +73,7 @@ CATALOGUE = [
     libsvm_set("w8a"),
     idx_set("fashion-mnist"),
     Dataset("higgs-11k", "higgs-11k.csv.gz", csv_label_last("higgs-11k.csv.gz"),
-            ("--label", "last"), ("csr", "dense")),
+            ("--label", "last", "--no-bias", "--no-standardise"), ("csr", "dense")),
 ]
 
 

@@ -46,6 +46,8 @@ def parse():
     parser.add_argument("file")
     parser.add_argument("--positive")
     parser.add_argument("--label", choices=["first", "last"])
+    parser.add_argument("--no-bias", action="store_true")
+    parser.add_argument("--no-standardise", action="store_true")
     parser.add_argument("--loss", choices=["hinge", "logistic"], required=True)
     parser.add_argument("--lambda", type=float, required=True)
     parser.add_argument("--algorithm")
