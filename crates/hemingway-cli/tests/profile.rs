@@ -95,6 +95,8 @@ fn a_colleague_would_point_this_out() {
     }
     let scaled = sandbox.json(&["profile", "table.csv", "--json"]);
     assert!(!kinds(&scaled).contains(&"scales"), "{:?}", kinds(&scaled));
+    assert_eq!((&scaled["standardised"], &report["standardised"]), (&true.into(), &false.into()));
+    assert!(sandbox.run(&["profile", "table.csv"]).stdout.contains("columns standardised"));
 }
 
 #[test]

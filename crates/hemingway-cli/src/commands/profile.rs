@@ -112,7 +112,8 @@ fn findings(findings: &[Finding]) -> String {
 fn characters(report: &ProfileReport) -> Vec<(&'static str, String)> {
     let of = &report.characters;
     let order = &of.order;
-    vec![
+    let scaled = "columns standardised, as train does; --no-standardise shows them as they are";
+    let rows = vec![
         (
             "not zero",
             format!(
@@ -161,7 +162,9 @@ fn characters(report: &ProfileReport) -> Vec<(&'static str, String)> {
             ),
         ),
         ("labels", labels(&of.labels)),
-    ]
+    ];
+    let scaled = report.standardised.then(|| ("scaling", scaled.to_owned()));
+    scaled.into_iter().chain(rows).collect()
 }
 
 fn diversity(of: &Characters) -> String {

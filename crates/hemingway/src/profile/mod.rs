@@ -29,6 +29,8 @@ pub struct ProfileRequest {
 pub struct ProfileReport {
     /// What was looked at.
     pub dataset: DatasetSummary,
+    /// Whether its columns were standardised first, as training does with tables.
+    pub standardised: bool,
     /// What would be minimised.
     pub loss: Loss,
     /// Strength of the L2 penalty.
@@ -88,6 +90,7 @@ pub fn profile(request: &ProfileRequest, interrupt: &AtomicBool) -> Result<Profi
     let families = bounds(&characters, &look.sample, base.lambda).into_iter().map(Family::new).collect();
     let report = ProfileReport {
         dataset: data,
+        standardised: base.data.is_standardised(),
         loss: base.loss,
         lambda: base.lambda,
         paper_bound: paper_bound(&characters),

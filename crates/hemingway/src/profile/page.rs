@@ -39,6 +39,7 @@ fn tiles(report: &ProfileReport) -> String {
         ("different rows", format!("{:.1} %", 100.0 * of.diversity.distinct_share.mean)),
         ("rho", short(of.rho.mean)),
         labels,
+        ("columns", if report.standardised { "standardised" } else { "as they are" }.to_owned()),
     ];
     let tile = |(name, value): (&str, String)| {
         format!("<div class=\"tile\"><b>{value}</b><span>{name}</span></div>")
