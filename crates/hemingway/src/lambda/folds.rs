@@ -3,7 +3,9 @@
 //! The rows are written down once in the order of their folds, and all but the last two folds once more behind them. What a fold
 //! is trained on, all other folds, then lies in one piece that begins behind it:
 //!
-//!     0 1 2 3 4 0 1 2          fold 3 is held out: 4 0 1 2
+//! ```text
+//! 0 1 2 3 4 0 1 2          fold 3 is held out: 4 0 1 2
+//! ```
 //!
 //! So any number of folds can be trained at the same time on this one copy.
 
