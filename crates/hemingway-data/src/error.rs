@@ -261,7 +261,7 @@ pub enum Error {
         /// The first of the training labels.
         known: String,
     },
-    /// A row that counts a number of times that is none.
+    /// A weight that is not a finite number of 0 or more.
     #[error(
         "{file}: the weight of row {row} is {weight}\nhint: weights are finite numbers of 0 or more; 0 leaves a row out"
     )]
