@@ -142,7 +142,6 @@ fn begin(
         choice.lambda = Some(chosen.report);
         chosen.weights
     });
-    warn_of_damage(store.as_ref(), watch);
     if let Labels::Several(_) = &ready.summary.labels {
         let classes = Classes::new(place, request, choice, ready, trainer)?;
         return classes.train(store, measured, watch);
@@ -164,6 +163,7 @@ fn decide(
     watch: &mut Watch,
 ) -> Result<Option<Adaptive>, Error> {
     let adaptive = plan(request, choice, ready, trainer, store, watch.interrupt)?;
+    warn_of_damage(store, watch);
     ready.check_room(choice)?;
     if let Some(explanation) = &choice.explanation {
         (watch.observe)(Progress::Planned(explanation));
