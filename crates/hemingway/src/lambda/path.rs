@@ -213,7 +213,7 @@ impl State {
     }
 }
 
-/// A thread that leaves in the middle of a step, by a panic, takes the others with it: they would wait for it.
+/// A thread that panics in the middle of a step ends the others too: they would wait for it for ever.
 struct GivenUp<'a> {
     state: &'a Mutex<State>,
     turn: &'a Condvar,
